@@ -1,0 +1,149 @@
+"""Replay: both models cut at every rewritten step, each step fed with the values it really gets in the original.
+
+ONNX Runtime keeps float32 between float16 nodes where it can, so two models that mean the same differ by float16 ulps; and
+a step equal up to rounding moves all that follows. Cut apart, every step stands alone, and all between them must be equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from onnx import ModelProto, ValueInfoProto
+
+from qdqtool import dtypes
+from qdqtool.check.compare import Comparison, compare
+from qdqtool.check.fragments import value_info
+from qdqtool.check.outcome import outcome
+from qdqtool.check.pools import converted
+from qdqtool.check.probe import Port, Probe
+from qdqtool.check.runs import Inputs, copy_in_runtime
+from qdqtool.check.sessions import CannotRun, Setting
+from qdqtool.check.steps import RUNTIME
+from qdqtool.check.subject import Subject
+from qdqtool.dtypes import ElementType
+from qdqtool.exactness import Exactness
+from qdqtool.kernels.sources import Array
+
+_PRODUCED = "::produced"
+_OUTSIDE = "outside of the rewritten steps:"
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """Comparisons in the order of the graph; `left_out` counts steps that could not be cut out of both models.
+
+    Where some were, a value that differs outside of the steps blames nobody: it is "not checked".
+    """
+
+    comparisons: tuple[Comparison, ...]
+    left_out: int
+
+
+def replay(
+    original: Subject, rewritten: Subject, probes: Sequence[Probe], inputs: Inputs, wanted: Sequence[str], setting: Setting
+) -> Replayed:
+    """Judge every step on its real inputs, and all outputs and values between the steps bit for bit.
+
+    Raises
+    ------
+    CannotRun
+        One of the check copies does not run.
+    """
+    carriers = _carriers(probes)
+    cuts = _cuts(original.proto(), rewritten.proto(), carriers)
+    values = _arrays(copy_in_runtime(_exposed(original.proto(), cuts), original, setting, inputs, cuts))
+    cuts = [name for name in cuts if name in values]
+    everything = {**inputs, **values}
+    own = {name: dtypes.of_numpy(values[name].dtype) for name in cuts}
+    before = _run_cut(original, own, everything, wanted, setting)
+    after = _run_cut(rewritten, {name: carriers.get(name, own[name]) for name in cuts}, everything, wanted, setting)
+    by_output = {probe.output_in_model: probe for probe in probes if probe.output_in_model}
+    names = [name + _PRODUCED for name in cuts] + [name for name in wanted if name not in values]
+    found = [_judged(name, before[name], after[name], by_output, everything) for name in names if name in before and name in after]
+    left_out = sum(probe.output_in_model not in values for probe in probes)
+    return Replayed(tuple(_undecided(c) if left_out and c.where.startswith(_OUTSIDE) else c for c in found), left_out)
+
+
+def _undecided(comparison: Comparison) -> Comparison:
+    if comparison.verdict == "equal":
+        return comparison
+    return replace(comparison, verdict="not checked", reason=f"{comparison.difference}; it may depend on a step that could not be cut out")
+
+
+def _carriers(probes: Sequence[Probe]) -> dict[str, ElementType]:
+    """Type that each value at the border of a step has in the rewritten model."""
+    carriers: dict[str, ElementType] = {}
+    for probe in probes:
+        ports: list[tuple[str, Port]] = list(zip(probe.inputs_in_model, probe.after.inputs, strict=False))
+        ports += [(probe.output_in_model, probe.after.outputs[0])] if probe.output_in_model else []
+        carriers.update({name: port.dtype for name, port in ports})
+    return carriers
+
+
+def _cuts(original: ModelProto, rewritten: ModelProto, carriers: Mapping[str, ElementType]) -> list[str]:
+    """Border values that nodes of both main graphs produce, in order, as far as memory allows."""
+    both = {name for node in rewritten.graph.node for name in node.output}
+    sizes = {tensor.name: int(np.prod(tensor.dims)) * 4 for tensor in original.graph.initializer}
+    cuts, room = [], _MOST_BYTES
+    for node in original.graph.node:
+        for name in node.output:
+            size = sizes.get(node.input[0], 0) if node.input else 0
+            if name in carriers and name in both and size <= room:
+                room -= size
+                cuts.append(name)
+    return cuts
+
+
+def _exposed(model: ModelProto, names: Sequence[str]) -> ModelProto:
+    present = {output.name for output in model.graph.output}
+    model.graph.output.extend(ValueInfoProto(name=name) for name in names if name not in present)
+    return model
+
+
+def _run_cut(subject: Subject, types: Mapping[str, ElementType], values: Inputs, wanted: Sequence[str], setting: Setting) -> Inputs:
+    model = _cut(subject.proto(), types, values)
+    names = [output.name for output in model.graph.output]
+    kept = [name for name in names if name in wanted or name.endswith(_PRODUCED)]
+    known = {port.name for port in model.graph.input}
+    fed = {name: converted(value, types[name]) if name in types else value for name, value in values.items() if name in known}
+    return _arrays(copy_in_runtime(model, subject, setting, fed, kept))
+
+
+def _cut(model: ModelProto, types: Mapping[str, ElementType], values: Inputs) -> ModelProto:
+    """Every cut value becomes a graph input; what is produced under its name becomes an output under another."""
+    for node in model.graph.node:
+        for slot, name in enumerate(node.output):
+            if name in types:
+                node.output[slot] = name + _PRODUCED
+    outputs = list(dict.fromkeys(name.name for name in model.graph.output if name.name not in types))
+    kept = {output.name: output for output in model.graph.output}
+    declared = [kept[name] for name in outputs] + [ValueInfoProto(name=name + _PRODUCED) for name in types]
+    del model.graph.output[:]
+    model.graph.output.extend(declared)
+    infos = [info for info in model.graph.value_info if info.name not in types]
+    del model.graph.value_info[:]
+    model.graph.value_info.extend(infos)
+    model.graph.input.extend(value_info(name, dtype, values[name].shape) for name, dtype in types.items())
+    return model
+
+
+def _arrays(results: Mapping[str, object]) -> Inputs:
+    return {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
+
+
+def _judged(name: str, old: Array, new: Array, probes: Mapping[str, Probe], values: Inputs) -> Comparison:
+    plain = name.removesuffix(_PRODUCED)
+    probe = probes.get(plain)
+    if probe is None:
+        verdict, difference = compare(old, new, exactness=Exactness.BIT_EQUAL)
+        return Comparison(f"{_OUTSIDE} value {plain}", verdict, difference, RUNTIME)
+    pairs = zip(probe.before.inputs, probe.inputs_in_model, strict=False)
+    inputs = {port.name: values[known] for port, known in pairs if known in values}
+    try:
+        verdict, difference = outcome(probe, inputs, old, new)
+    except ValueError as error:
+        raise CannotRun(f"replay of {probe.place}: {error}") from None
+    return Comparison(probe.place, verdict, difference, RUNTIME)

@@ -1,0 +1,76 @@
+"""What a run prints and where: text on stdout unless quiet, the full record as JSON on request, errors on stderr."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from qdqtool.errors import QdqtoolError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+@dataclass(slots=True)
+class Output:
+    """The output options of the running command; `verbosity` is -1 for quiet and 1 for verbose."""
+
+    verbosity: int = 0
+    json: Path | None = None
+
+    @property
+    def verbose(self) -> bool:
+        return self.verbosity > 0
+
+    def answer(self, record: dict[str, Any], text: Callable[[int], Text]) -> None:
+        """Give the record as JSON where asked, and as text unless quiet; the text leaves stdout to the JSON."""
+        from qdqtool.reports import console, json
+
+        json.write(record, self.json)
+        if self.verbosity >= 0:
+            console.show(text, err=self.json == json.STDOUT)
+
+    def fail(self, error: QdqtoolError) -> int:
+        """Report an error; returns the exit status."""
+        from qdqtool.reports import console, errors, json
+
+        json.write(errors.record(error), self.json)
+        console.show(lambda width: errors.text(error, width, verbose=self.verbose), err=True)
+        return error.status
+
+
+def output_options(command: Command) -> Command:
+    """Add ``--json``, ``-q`` and ``-v``, which end up in the run's `Output`."""
+    for option in (_VERBOSE, _QUIET, _JSON):
+        command = option(command)
+    return command
+
+
+def _set_json(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+    ctx.ensure_object(Output).json = value
+
+
+def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.ensure_object(Output).verbosity = -1 if parameter.name == "quiet" else 1
+
+
+_JSON = click.option(
+    "--json",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    callback=_set_json,
+    expose_value=False,
+    is_eager=True,
+    help="Write the full record to FILE as JSON; - for stdout.",
+)
+_QUIET = click.option("-q", "--quiet", is_flag=True, callback=_set_verbosity, expose_value=False, is_eager=True, help="Print errors only.")
+_VERBOSE = click.option(
+    "-v", "--verbose", is_flag=True, callback=_set_verbosity, expose_value=False, is_eager=True, help="Print every place and note."
+)

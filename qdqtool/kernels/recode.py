@@ -1,0 +1,263 @@
+"""Kernels that make one constant from others, any range at a time.
+
+Each kernel is a function ``(sources, params) -> Source``; ``open_kernel`` finds it by the name an expression gives. Codes are
+streamed, scales (small) are computed whole on first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from qdqtool import dtypes
+from qdqtool.dtypes import ElementType
+from qdqtool.kernels.cast import cast
+from qdqtool.kernels.sources import Array, Source, materialize
+
+PANEL = 1 << 24
+"""Most elements a transposing source holds at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Another source, element by element."""
+
+    source: Source
+    dtype: ElementType
+    change: Callable[[Array], Array]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.source.shape
+
+    def read(self, start: int, stop: int) -> Array:
+        return self.change(self.source.read(start, stop))
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """The same elements under another shape."""
+
+    source: Source
+    shape: tuple[int, ...]
+
+    @property
+    def dtype(self) -> ElementType:
+        return self.source.dtype
+
+    def read(self, start: int, stop: int) -> Array:
+        return self.source.read(start, stop)
+
+
+@dataclass(slots=True)
+class Whole:
+    """A small tensor computed at the first read."""
+
+    make: Callable[[], Array]
+    dtype: ElementType
+    shape: tuple[int, ...]
+    _array: Array | None = field(default=None, init=False)
+
+    def read(self, start: int, stop: int) -> Array:
+        if self._array is None:
+            self._array = np.ascontiguousarray(self.make()).reshape(-1)
+        return self._array[start:stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Shifted:
+    """``int32(codes) - int32(zero point)``, wrapping as ONNX Runtime does; `place` is None or (axis, block)."""
+
+    codes: Source
+    zero_point: Source
+    place: tuple[int, int] | None
+    dtype: ElementType = dtypes.INT32
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.codes.shape
+
+    def read(self, start: int, stop: int) -> Array:
+        zero = materialize(self.zero_point).reshape(-1).astype(np.int32)
+        codes = self.codes.read(start, stop).astype(np.int32)
+        if self.place is not None:
+            zero = zero[parameter_index(self.shape, *self.place, start, stop, vector=len(self.zero_point.shape) < 2 and self.place[1] == 1)]
+        return np.subtract(codes, zero)
+
+
+def parameter_index(shape: tuple[int, ...], axis: int, block: int, start: int, stop: int, *, vector: bool) -> Array:
+    """Flat index into the scale of each element of a flat range; `vector` for 1-D scales along `axis`."""
+    post = prod(shape[axis + 1 :])
+    flat = np.arange(start, stop)
+    along = (flat // post) % shape[axis]
+    if vector:
+        return along
+    blocks = -(-shape[axis] // block)
+    return (flat // (post * shape[axis]) * blocks + along // block) * post + flat % post
+
+
+@dataclass(slots=True)
+class Regrouped:
+    """``[pre, length, post]`` turned to rows ``[pre * post * blocks, block]``, the last block of each padded with zeros."""
+
+    source: Source
+    pre: int
+    length: int
+    post: int
+    block: int
+    _held: tuple[int, int, int] = field(default=(-1, 0, 0), init=False)
+    _panel: Array | None = field(default=None, init=False)
+
+    @property
+    def dtype(self) -> ElementType:
+        return self.source.dtype
+
+    @property
+    def row(self) -> int:
+        return -(-self.length // self.block) * self.block
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.pre * self.post * (self.row // self.block), self.block)
+
+    def read(self, start: int, stop: int) -> Array:
+        out = np.zeros(stop - start, self.dtype.numpy)
+        at = start
+        while at < stop:
+            outer, inner = divmod(at, self.row)
+            pre, column = divmod(outer, self.post)
+            panel, first, last = self._columns(pre, column)
+            flat = panel.reshape(-1)
+            offset = (column - first) * self.row + inner
+            count = min(stop - at, (last - first) * self.row - offset)
+            out[at - start : at - start + count] = flat[offset : offset + count]
+            at += count
+        return out
+
+    def _columns(self, pre: int, column: int) -> tuple[Array, int, int]:
+        held, first, last = self._held
+        if self._panel is None or held != pre or not first <= column < last:
+            width = max(1, min(self.post, PANEL // max(self.row, 1)))
+            first = column - column % width
+            last = min(first + width, self.post)
+            self._panel = self._load(pre, first, last)
+            self._held = (pre, first, last)
+        return self._panel, first, last
+
+    def _load(self, pre: int, first: int, last: int) -> Array:
+        panel = np.zeros((last - first, self.row), self.dtype.numpy)
+        base = pre * self.length * self.post
+        if last - first == self.post:
+            whole = self.source.read(base, base + self.length * self.post)
+            panel[:, : self.length] = whole.reshape(self.length, self.post).T
+            return panel
+        for k in range(self.length):
+            at = base + k * self.post
+            panel[:, k] = self.source.read(at + first, at + last)
+        return panel
+
+
+def _cast(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (to,) = params
+    return Mapped(sources[0], to, lambda a: a.astype(to.numpy))
+
+
+def _onnx_cast(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    to, saturate = params
+    return Mapped(sources[0], to, lambda a: cast(a, to, saturate=saturate))
+
+
+def _reshape(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    return Reshaped(sources[0], params[0])
+
+
+def _codes(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    return Mapped(sources[0], dtypes.UINT8, lambda a: a.view(np.uint8))
+
+
+def _times(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    exponent, to = params
+    return Mapped(sources[0], to, lambda a: np.ldexp(a.astype(np.float64), exponent).astype(to.numpy))
+
+
+def _subtract(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    return Shifted(sources[0], sources[1], params[0])
+
+
+def _regroup(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    pre, length, post, block = params
+    if post == 1 and length % block == 0:
+        return Reshaped(sources[0], (pre * (length // block), block))
+    return Regrouped(sources[0], pre, length, post, block)
+
+
+def _transpose(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (perm,) = params
+    source = sources[0]
+    shape = tuple(source.shape[p] for p in perm)
+    return Whole(lambda: materialize(source).transpose(perm), source.dtype, shape)
+
+
+def _reblock(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    axis, old, new, count = params
+    source = sources[0]
+    shape = (*source.shape[:axis], count, *source.shape[axis + 1 :])
+    return Whole(lambda: materialize(source).take(np.arange(count) * new // old, axis=axis), source.dtype, shape)
+
+
+def _first(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    axes, shape = params
+    source = sources[0]
+    index = tuple(0 if d in axes else slice(None) for d in range(len(source.shape)))
+    return Whole(lambda: np.asarray(materialize(source)[index]), source.dtype, shape)
+
+
+def _window(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    axis, pieces = params
+    source = sources[0]
+    shape = tuple(sum(b - a for a, b in pieces) if d == axis else n for d, n in enumerate(source.shape))
+    return Whole(lambda: _pieces(source, axis, pieces).reshape(shape), source.dtype, shape)
+
+
+def _pieces(source: Source, axis: int, pieces: tuple[tuple[int, int], ...]) -> Array:
+    """Index ranges along one axis, read range by range."""
+    pre, length, post = prod(source.shape[:axis]), source.shape[axis], prod(source.shape[axis + 1 :])
+    starts = (((p * length + a) * post, (p * length + b) * post) for p in range(pre) for a, b in pieces)
+    return np.concatenate([source.read(start, stop) for start, stop in starts])
+
+
+def _expand(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (shape,) = params
+    source = sources[0]
+    return Whole(lambda: np.broadcast_to(materialize(source), shape), source.dtype, shape)
+
+
+def _divide(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (exponent,) = params
+    return Mapped(sources[0], sources[0].dtype, lambda a: np.ldexp(a, -exponent))
+
+
+KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
+    "cast": _cast,
+    "onnx_cast": _onnx_cast,
+    "reshape": _reshape,
+    "codes": _codes,
+    "times": _times,
+    "subtract": _subtract,
+    "regroup": _regroup,
+    "transpose": _transpose,
+    "reblock": _reblock,
+    "first": _first,
+    "expand": _expand,
+    "window": _window,
+    "divide": _divide,
+}
+
+
+def open_kernel(kernel: str, sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    """The source that `kernel` makes of `sources`."""
+    return KERNELS[kernel](sources, params)

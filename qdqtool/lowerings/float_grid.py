@@ -1,0 +1,49 @@
+"""Quantize to float8, float6 or float4 with the codes carried as float32 values, from opset 9 on (dialects.md G.7).
+
+The quotient is clipped to the type's range, then rounded to its grid: large values by a Veltkamp split, those below the least
+normal number by a magic number. Value-equal: only the sign of zero can differ. Saturating quantization only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from qdqtool import dtypes, phrases
+from qdqtool.dtypes import ElementType
+from qdqtool.exactness import Exactness
+from qdqtool.expressions import Expr, Op, Step, binary, literal
+from qdqtool.lowerings import Context, Said
+
+NAME = "float-grid"
+
+GRIDS: dict[ElementType, tuple[int, int]] = {
+    dtypes.FLOAT8E4M3FN: (3, -6),
+    dtypes.FLOAT8E5M2: (2, -14),
+    dtypes.FLOAT8E4M3FNUZ: (3, -7),
+    dtypes.FLOAT8E5M2FNUZ: (2, -15),
+    dtypes.FLOAT4E2M1: (1, 0),
+    dtypes.FLOAT6E2M3: (3, 0),
+    dtypes.FLOAT6E3M2: (2, -2),
+}
+"""Stored mantissa bits and the exponent of the least normal number."""
+
+
+def say(step: Step, context: Context) -> Iterator[Said]:
+    meaning = step.meaning
+    if meaning.kind != "quantize" or meaning.storage not in GRIDS or step.dtype is not dtypes.FLOAT or not meaning.saturate:
+        return
+    value = phrases.quotient(step)
+    if value is not None:
+        yield Said(phrases.ungrouped(_rounded(value, meaning.storage, context.opset), step), Exactness.VALUE_EQUAL)
+
+
+def _rounded(value: Expr, storage: ElementType, opset: int) -> Expr:
+    mantissa, exponent = GRIDS[storage]
+    clipped = phrases.clip(value, storage.low, storage.high, opset)
+    split = binary("Mul", clipped, literal(2.0 ** (23 - mantissa) + 1, dtypes.FLOAT))
+    large = binary("Sub", split, binary("Sub", split, clipped))
+    magic = literal(1.5 * 2.0 ** (23 + exponent - mantissa), dtypes.FLOAT)
+    small = binary("Sub", binary("Add", clipped, magic), magic)
+    size = Op("Abs", (clipped,), (), dtypes.FLOAT, clipped.shape)
+    is_small = Op("Less", (size, literal(2.0**exponent, dtypes.FLOAT)), (), dtypes.BOOL, clipped.shape)
+    return Op("Where", (is_small, small, large), (), dtypes.FLOAT, clipped.shape)

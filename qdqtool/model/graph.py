@@ -1,0 +1,182 @@
+"""A thin view of a model: who produces a value, who uses it, in which scope. It reads the protobuf and never changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+
+ScopePath = tuple[str, ...]
+"""``()`` is the main graph, ``("function", domain, name, overload)`` a function's body; a subgraph adds ``(node index, attribute)``."""
+
+MAIN: ScopePath = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One value: the scope that defines it and its name there."""
+
+    scope: ScopePath
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One node: its scope and its index in that scope's node list."""
+
+    scope: ScopePath
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """An operand: node `place` reads the value as its input number `slot`."""
+
+    place: Place
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """Where a value comes from; `index` is the producing node, or the position among the scope's inputs."""
+
+    key: Key
+    kind: Literal["input", "initializer", "node"]
+    index: int = -1
+    slot: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Scope:
+    """One graph, subgraph or function body."""
+
+    path: ScopePath
+    body: GraphProto | FunctionProto
+    imports: Mapping[str, int]
+    parent: Scope | None
+    nodes: Sequence[NodeProto]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    initializers: Mapping[str, TensorProto]
+    sparse: frozenset[str]
+    producers: Mapping[str, tuple[int, int]]
+    children: dict[tuple[int, str], Scope] = field(default_factory=dict)
+
+    @property
+    def is_function(self) -> bool:
+        return isinstance(self.body, FunctionProto)
+
+    def root(self) -> Scope:
+        """The main graph or function this scope lies in."""
+        return self if self.parent is None else self.parent.root()
+
+    def title(self) -> str:
+        """The scope in words, for messages."""
+        if self.parent is None:
+            return f"function {self.path[2]}" if self.is_function else "main"
+        node = self.parent.nodes[int(self.path[-2])]
+        return f"{self.parent.title()} / {label(node)}.{self.path[-1]}"
+
+
+def label(node: NodeProto) -> str:
+    """How messages call a node: its name, else its operator and first output."""
+    return node.name or f"{node.op_type}({next((o for o in node.output if o), '')})"
+
+
+def domain(name: str) -> str:
+    """The default domain has two spellings."""
+    return "" if name == "ai.onnx" else name
+
+
+def imports_of(opsets: Sequence[object]) -> dict[str, int]:
+    """Domain to version; of doubled entries the last counts, as in ONNX Runtime."""
+    return {domain(o.domain): o.version for o in opsets}  # type: ignore[attr-defined]
+
+
+def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """The graphs that a node holds in its attributes."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.name, attribute.g
+        for number, graph in enumerate(attribute.graphs):
+            yield f"{attribute.name}[{number}]", graph
+
+
+class View:
+    """All scopes of a model, with definitions and uses resolved across them."""
+
+    def __init__(self, proto: ModelProto) -> None:
+        self.proto = proto
+        self.scopes: dict[ScopePath, Scope] = {}
+        self.functions = {(domain(f.domain), f.name, f.overload): f for f in proto.functions}
+        self._add(MAIN, proto.graph, imports_of(proto.opset_import), None)
+        for (dom, name, overload), function in self.functions.items():
+            self._add(("function", dom, name, overload), function, imports_of(function.opset_import), None)
+        self._frozen_inputs = proto.ir_version < 4
+        self.uses: dict[Key, list[Use]] = {}
+        self.results: dict[Key, list[ScopePath]] = {}
+        for scope in self.scopes.values():
+            self._index(scope)
+
+    def _add(self, path: ScopePath, body: GraphProto | FunctionProto, imports: Mapping[str, int], parent: Scope | None) -> None:
+        nodes = list(body.node)
+        if isinstance(body, FunctionProto):
+            inputs, outputs = tuple(body.input), tuple(body.output)
+            initializers: dict[str, TensorProto] = {}
+            sparse: frozenset[str] = frozenset()
+        else:
+            inputs, outputs = tuple(v.name for v in body.input), tuple(v.name for v in body.output)
+            initializers = {t.name: t for t in body.initializer}
+            sparse = frozenset(t.values.name for t in body.sparse_initializer)
+        producers = {name: (i, k) for i, node in enumerate(nodes) for k, name in enumerate(node.output) if name}
+        scope = Scope(path, body, imports, parent, nodes, inputs, outputs, initializers, sparse, producers)
+        self.scopes[path] = scope
+        for index, node in enumerate(nodes):
+            for attribute, graph in subgraphs(node):
+                below = (*path, str(index), attribute)
+                self._add(below, graph, imports, scope)
+                scope.children[index, attribute] = self.scopes[below]
+
+    def _index(self, scope: Scope) -> None:
+        for index, node in enumerate(scope.nodes):
+            for slot, name in enumerate(node.input):
+                if name and (found := self.find(scope, name)):
+                    self.uses.setdefault(found.key, []).append(Use(Place(scope.path, index), slot))
+        for name in scope.outputs:
+            if found := self.find(scope, name):
+                self.results.setdefault(found.key, []).append(scope.path)
+
+    def find(self, scope: Scope, name: str) -> Definition | None:
+        """The definition that `name` means in `scope`; None when nothing defines it."""
+        at: Scope | None = scope
+        while at is not None:
+            if name in at.producers:
+                index, slot = at.producers[name]
+                return Definition(Key(at.path, name), "node", index, slot)
+            if name in at.initializers or name in at.sparse:
+                if name not in at.inputs or self._frozen_inputs:
+                    return Definition(Key(at.path, name), "initializer")
+                return Definition(Key(at.path, name), "input", at.inputs.index(name))
+            if name in at.inputs:
+                return Definition(Key(at.path, name), "input", at.inputs.index(name))
+            at = at.parent
+        return None
+
+    def node(self, place: Place) -> NodeProto:
+        return self.scopes[place.scope].nodes[place.index]
+
+    def title(self, place: Place) -> str:
+        """A node in words: ``main / conv1.DequantizeLinear``."""
+        return f"{self.scopes[place.scope].title()} / {label(self.node(place))}"
+
+    def places(self) -> Iterator[tuple[Place, Scope, NodeProto]]:
+        """Every node of every scope."""
+        for scope in self.scopes.values():
+            for index, node in enumerate(scope.nodes):
+                yield Place(scope.path, index), scope, node
+
+    def function_of(self, node: NodeProto) -> FunctionProto | None:
+        """The local function that a node calls."""
+        return self.functions.get((domain(node.domain), node.op_type, node.overload))

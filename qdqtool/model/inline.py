@@ -1,0 +1,95 @@
+"""Tensors whose data lies in the protobuf: as raw bytes or in the field of their type."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from onnx import TensorProto
+
+from qdqtool import dtypes
+from qdqtool.dtypes import ElementType
+from qdqtool.errors import Unreadable
+from qdqtool.model import packing
+from qdqtool.model.packing import Array
+
+_SMALL = 1 << 20
+
+_FIELDS: dict[ElementType, str] = {
+    dtypes.FLOAT: "float_data",
+    dtypes.COMPLEX64: "float_data",
+    dtypes.DOUBLE: "double_data",
+    dtypes.COMPLEX128: "double_data",
+    dtypes.INT64: "int64_data",
+    dtypes.UINT32: "uint64_data",
+    dtypes.UINT64: "uint64_data",
+    dtypes.STRING: "string_data",
+}
+
+
+@dataclass(slots=True)
+class RawSource:
+    """A tensor in ``raw_data``.
+
+    The protobuf gives its bytes only as a copy, so a large one is let go when its end has been read.
+    """
+
+    tensor: TensorProto
+    dtype: ElementType
+    shape: tuple[int, ...]
+    nbytes: int
+    _data: bytes | None = None
+
+    def read(self, start: int, stop: int) -> Array:
+        data = self.tensor.raw_data if self._data is None else self._data
+        first, end, skip = packing.byte_range(self.dtype, start, stop)
+        self._data = data if self.nbytes <= _SMALL or end < self.nbytes else None
+        return packing.unpack(data[first:end], self.dtype, skip, stop - start)
+
+
+def has_data(tensor: TensorProto) -> bool:
+    """Whether the protobuf itself holds data of this tensor."""
+    return tensor.HasField("raw_data") or any(len(getattr(tensor, field)) for field in {*_FIELDS.values(), "int32_data"})
+
+
+def require_length(tensor: TensorProto, found: int, expected: int, unit: str) -> None:
+    """Unreadable when a tensor holds more or less than its type and shape ask for."""
+    if found != expected:
+        why = f"its type and shape {list(tensor.dims)} ask for {expected} {unit}"
+        hint = "the file is damaged; export it again"
+        raise Unreadable("constant-length", f"tensor '{tensor.name}' holds {found} {unit}", why=why, hint=hint)
+
+
+def typed(tensor: TensorProto, dtype: ElementType, count: int) -> Array:
+    """The `count` elements of the field that ONNX prescribes for `dtype`, as a 1-D array of ``dtype.numpy``."""
+    values = getattr(tensor, _FIELDS.get(dtype, "int32_data"))
+    if dtype is dtypes.STRING:
+        require_length(tensor, len(values), count, "strings")
+        return np.array([text(value) for value in values], object)
+    if dtype in _FIELDS:
+        return _wide(tensor, values, dtype, count)
+    return _narrow(tensor, np.array(values, np.int32), dtype, count)
+
+
+def text(data: bytes) -> str:
+    """A string element; bytes that are no UTF-8 survive the way back."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def _wide(tensor: TensorProto, values: Any, dtype: ElementType, count: int) -> Array:
+    parts = 2 if dtype.kind == "complex" else 1
+    require_length(tensor, len(values), count * parts, "numbers")
+    part = np.dtype(f"f{dtype.numpy.itemsize // 2}") if dtype.kind == "complex" else dtype.numpy
+    return np.array(values, np.uint64 if dtype.kind == "uint" else part).astype(part, copy=False).view(dtype.numpy)
+
+
+def _narrow(tensor: TensorProto, values: Array, dtype: ElementType, count: int) -> Array:
+    """Codes in ``int32_data``: one for each entry, but 2- and 4-bit types fill its low byte; float16 and the like as bits."""
+    if dtype.bits in (2, 4):
+        require_length(tensor, len(values), dtype.nbytes(count), "bytes")
+        return packing.unpack(values.astype(np.uint8).tobytes(), dtype, 0, count)
+    require_length(tensor, len(values), count, "numbers")
+    if dtype.bits == 6:
+        return (values & 0x3F).astype(np.uint8).view(dtype.numpy)
+    return values.astype(f"u{dtype.numpy.itemsize}").view(dtype.numpy)

@@ -1,0 +1,137 @@
+"""Building a result beside its target, and publishing it: data files first, the .onnx by one rename last.
+
+A run killed at any moment leaves the old output or the new one. An existing data file is never overwritten: the new one
+gets a hash of its content in its name, and the old one goes when the old model was to be replaced and no other .onnx in
+the folder mentions it. The staging folder holds the whole result under its final names - data files that are not
+rewritten are hard links there (copies where links are impossible) - so ONNX Runtime can run it where it stands, without
+``session.model_external_initializers_file_folder_path``, which knows one folder only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from onnx import ModelProto
+
+from qdqtool.errors import QdqtoolError, Usage
+from qdqtool.kernels.sources import Source
+from qdqtool.model import disk, encode, paths
+from qdqtool.model.arrange import Wishes, arrange
+from qdqtool.model.datafiles import link_files, write_files
+from qdqtool.model.encode import Part
+from qdqtool.model.layout import Layout
+from qdqtool.model.load import Loaded, load
+from qdqtool.model.publish import Staged
+from qdqtool.model.workshop import Workshop, open_workshop
+
+PROTOBUF_LIMIT = (1 << 31) - 1
+"""Bytes that a protobuf message may have."""
+
+
+def stage(
+    proto: ModelProto,
+    pending: Mapping[str, Source],
+    *,
+    loaded: Loaded,
+    out: Path,
+    external_data: str | None = None,
+    overwrite: bool = False,
+    unchanged: bool = False,
+    limit: int = PROTOBUF_LIMIT,
+) -> Staged:
+    """Write a result into a staging folder beside `out`.
+
+    Parameters
+    ----------
+    proto : ModelProto
+        The result; it is not changed, so it can be staged again elsewhere.
+    pending : mapping of str to Source
+        Data of the tensors (initializers or values of Constant nodes, anywhere) that have a name, type and dims but no
+        data. Evaluated tile by tile into the file that they belong to, never held whole.
+    loaded : Loaded
+        Where the model came from; its external data is referred to when `out` lies in the same folder, else the ranges
+        in use are copied, unread, into files of the same names.
+    external_data : str, optional
+        One file for all data of 1 KiB or more. Without it each data file stays one, new data goes to ``<out>.data`` if
+        the model had data files, and all data does when the protobuf would exceed `limit` bytes.
+    overwrite : bool
+        Whether `out` may exist; then its old data files go when no other model needs them.
+    unchanged : bool
+        Nothing was converted: the output gets the very bytes of the input.
+
+    Raises
+    ------
+    Usage
+        `out` exists, its folder does not or cannot be written to, or `external_data` is no name beside the model.
+    Unreadable
+        External data is missing, short, overlapping or outside the folder.
+    """
+    out = out.absolute()
+    _require_place(out, external_data, overwrite)
+    replaced = _old_data(out, loaded)
+    workshop = open_workshop(out.parent)
+    try:
+        wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=unchanged and external_data is None)
+        names = _write(proto, pending, loaded, wishes, workshop, limit)
+        fresh = tuple(name for name in names if not (out.parent / name).exists())
+        return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names))
+    except OSError as error:
+        workshop.close()
+        raise QdqtoolError("write-failed", f"the result could not be written beside {out}", why=str(error)) from error
+    except BaseException:
+        workshop.close()
+        raise
+
+
+def _require_place(out: Path, external_data: str | None, overwrite: bool) -> None:
+    if out.is_dir():
+        raise Usage("output-is-folder", f"{out} is a folder", hint="name the file to write")
+    if out.exists() and not overwrite:
+        raise Usage("output-exists", f"{out} exists", hint="choose another name, or ask for overwriting")
+    if external_data is not None:
+        paths.join(out.parent, external_data, external_data)
+        if external_data == out.name:
+            raise Usage("external-data-name", "the data file cannot have the name of the model", hint="choose another name")
+
+
+def _old_data(out: Path, loaded: Loaded) -> tuple[str, ...]:
+    """Data files of the model that is to be replaced; none when it cannot be read."""
+    if not out.is_file():
+        return ()
+    try:
+        names = loaded.data_files if loaded.path == out else load(out).data_files
+    except QdqtoolError:
+        return ()
+    return tuple(sorted(name for name in names if (out.parent / name).is_file() and not (out.parent / name).is_symlink()))
+
+
+def _write(
+    proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, workshop: Workshop, limit: int
+) -> tuple[str, ...]:
+    layout, parts = _arrange(proto, pending, loaded, wishes, limit)
+    names = write_files(layout, workshop.files, wishes.folder)
+    renamed = any(old != new for old, new in names.items())
+    if wishes.whole_files and renamed:
+        # The bytes of the input name files that are other files here.
+        for name in names.values():
+            (workshop.files / name).unlink()
+        return _write(proto, pending, loaded, replace(wishes, whole_files=False), workshop, limit)
+    with open(workshop.files / wishes.model, "wb") as file:
+        if wishes.whole_files and loaded.path is not None:
+            disk.copy_range(loaded.path, 0, loaded.path.stat().st_size, file)
+        else:
+            encode.write(encode.parts(proto, layout.substitutes(names)) if renamed else parts, file)
+        disk.sync(file)
+    link_files(layout.links, workshop.files)
+    return tuple(names.values())
+
+
+def _arrange(proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, limit: int) -> tuple[Layout, list[Part]]:
+    """The layout, and the protobuf for the case that every data file can have its name."""
+    layout = arrange(proto, pending, loaded.base_dir, bool(loaded.data_files), wishes)
+    parts = encode.parts(proto, layout.substitutes({name: name for name in layout.files}))
+    if encode.length(parts) <= limit or wishes.spill or wishes.whole_files:
+        return layout, parts
+    return _arrange(proto, pending, loaded, replace(wishes, spill=True), limit)

@@ -1,0 +1,283 @@
+"""Legalizing one step: of all ways to say it at the target, the least by (class, new domains, constant bytes, run-time elements,
+nodes, names of lowerings).
+
+Steps that differ only in names share one *form*; a form is decided once and its slots are filled for every step of it. Facts
+asked on the way are part of the form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+from qdqtool import dtypes, spelling
+from qdqtool.capabilities import Row
+from qdqtool.exactness import NO_BOUND, Bound, Exactness
+from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Step, Stored, elements, literal, walk
+from qdqtool.lowerings import all_lowerings
+from qdqtool.plan.facts import Facts
+from qdqtool.plan.legal import illegal
+from qdqtool.plan.target import Target
+from qdqtool.spelling import Operand
+
+NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Cost:
+    """The order of choice."""
+
+    exactness: int
+    domains: int
+    size: int
+    work: int
+    nodes: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A legal expression (operators only) with what it promises."""
+
+    expr: Expr
+    exactness: Exactness = Exactness.BIT_EQUAL
+    bound: Bound = NO_BOUND
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """Why nothing legal was found; `depth` counts the lowerings that had been applied."""
+
+    reasons: tuple[str, ...]
+    depth: int = 0
+
+
+class Chooser:
+    """Chooses for one root scope (the main graph, or a function), whose imports decide which dialects are at hand."""
+
+    def __init__(self, target: Target, imports: Mapping[str, int], facts: Facts, constant_nodes: bool) -> None:
+        self.target, self.imports, self.facts = target, imports, facts
+        self.constant_nodes = constant_nodes
+        self._forms: dict[Step, list[tuple[dict[Any, Any], Choice | Rejection]]] = {}
+
+    def choose(self, step: Step) -> Choice | Rejection:
+        """The best legal way to say `step`, or why there is none."""
+        form, slots = abstract(step)
+        for answers, found in self._forms.setdefault(form, []):
+            if all(self._ask(slots, *key) == answer for key, answer in answers.items()):
+                return fill_choice(found, slots)
+        run = _Run(self, lambda question, const, params: self._ask(slots, question, const, params))
+        found = run.legalize(form)
+        self._forms[form].append((run.answers, found))
+        return fill_choice(found, slots)
+
+    def legalize(self, expr: Expr) -> Choice | Rejection:
+        """As `choose`, for an expression around steps."""
+        return _Run(self, lambda question, const, params: self.facts.ask(question, const, *params)).legalize(expr)
+
+    def _ask(self, slots: Mapping[Expr, Expr], question: str, const: Const, params: tuple[Any, ...]) -> Any:
+        real = fill(const, slots)
+        assert isinstance(real, Stored | Literal | Computed)
+        return self.facts.ask(question, real, *params)
+
+
+class _Run:
+    """One decision; also the context that lowerings see."""
+
+    def __init__(self, chooser: Chooser, ask: Callable[[str, Const, tuple[Any, ...]], Any]) -> None:
+        self.chooser, self.target, self._ask = chooser, chooser.target, ask
+        self.answers: dict[Any, Any] = {}
+        self._memo: dict[Expr, Choice | Rejection] = {}
+
+    @property
+    def opset(self) -> int:
+        return self.target.opset
+
+    def fact(self, question: str, const: Const, *params: Any) -> Any:
+        key = (question, const, params)
+        if key not in self.answers:
+            self.answers[key] = self._ask(*key)
+        return self.answers[key]
+
+    def legalize(self, expr: Expr) -> Choice | Rejection:
+        match expr:
+            case Step() | Op():
+                if expr not in self._memo:
+                    self._memo[expr] = self._step(expr) if isinstance(expr, Step) else self._operator(expr)
+                return self._memo[expr]
+            case Literal() | Computed() if self.chooser.constant_nodes:
+                reasons = illegal("Constant", (), expr.dtype, (), self.opset)
+                wrong = tuple(r for r in reasons if str(expr.dtype) in r)
+                return Rejection(wrong) if wrong else Choice(expr)
+        return Choice(expr)
+
+    def _operator(self, op: Op) -> Choice | Rejection:
+        parts = self._parts(op.inputs)
+        if isinstance(parts, Rejection):
+            return parts
+        inputs = tuple("" if i is None else i.dtype for i in op.inputs)
+        if not op.domain:
+            reasons = illegal(op.op, inputs, op.dtype, op.attributes, self.opset)
+            if reasons:
+                return Rejection(reasons)
+        return _joined(replace(op, inputs=tuple(None if p is None else p.expr for p in parts)), [p for p in parts if p])
+
+    def _parts(self, inputs: tuple[Expr | None, ...]) -> list[Choice | None] | Rejection:
+        parts: list[Choice | None] = []
+        for part in inputs:
+            choice = None if part is None else self.legalize(part)
+            if isinstance(choice, Rejection):
+                return choice
+            parts.append(choice)
+        return parts
+
+    def _step(self, step: Step) -> Choice | Rejection:
+        rows = self.target.rows(step.meaning.kind, self.chooser.imports)
+        native = [self._native(step, row) for row in rows]
+        asked = next((c for c, row in zip(native, rows, strict=True) if row.dialect == self.target.dialect and isinstance(c, Choice)), None)
+        if asked is not None:
+            return asked
+        found = [c for c in native if isinstance(c, Choice)]
+        if found:
+            return min(found, key=self._cost)
+        rejected = [c for c in native if isinstance(c, Rejection)]
+        for lowering in all_lowerings():
+            for said in lowering.say(step, self):
+                outcome = self._lowered(said.expr, said.exactness, said.bound, lowering.NAME)
+                (found if isinstance(outcome, Choice) else rejected).append(outcome)  # type: ignore[arg-type]
+        allowed = [c for c in found if self._allowed(c)]
+        if allowed:
+            return min(allowed, key=self._cost)
+        return _nearest(rejected, found)
+
+    def _lowered(self, expr: Expr, exactness: Exactness, bound: Bound, name: str) -> Choice | Rejection:
+        inner = self.legalize(expr)
+        if isinstance(inner, Rejection):
+            return replace(inner, depth=inner.depth + 1)
+        return Choice(inner.expr, max(inner.exactness, exactness), inner.bound + bound, (name, *inner.names))
+
+    def _allowed(self, choice: Choice) -> bool:
+        if self.target.exact:
+            return choice.exactness <= Exactness.VALUE_EQUAL
+        return choice.exactness <= Exactness.ROUNDING or self.target.approximate
+
+    def _native(self, step: Step, row: Row) -> Choice | Rejection:
+        if step.meaning.kind == "quantize" and step.dtype is not step.meaning.storage:
+            return Rejection((f"{row} gives its codes as {step.meaning.storage}, not as {step.dtype}",))
+        if step.meaning.kind == "dequantize" and step.x.dtype is not step.meaning.storage:
+            return Rejection((f"{row} reads its codes as {step.meaning.storage}, not as {step.x.dtype}",))
+        zero = step.zero_point or _written_zero(step)
+        written = spelling.write(step.meaning, _operand(step.x), _operand(step.scale), None if zero is None else _operand(zero), row)
+        if isinstance(written, list):
+            return Rejection(tuple(written))
+        parts = self._parts((step.x, step.scale, zero))
+        if isinstance(parts, Rejection):
+            return parts
+        inputs = tuple(p.expr for p in parts if p is not None)
+        assert step.dtype is not None
+        op = Op(row.op, inputs, tuple(sorted(written.items())), step.dtype, step.shape, row.domain)
+        return _joined(op, [p for p in parts if p])
+
+    def _cost(self, choice: Choice) -> Cost:
+        parts = set(walk(choice.expr))
+        operators = [e for e in parts if isinstance(e, Op)]
+        size = sum(e.dtype.nbytes(prod(e.shape)) for e in _constants(choice.expr))
+        domains = len({o.domain for o in operators if o.domain} - set(self.chooser.imports))
+        work, nodes = sum(elements(o.shape) for o in operators), len(operators)
+        if self.target.prefer == "nodes":
+            return Cost(choice.exactness, domains, nodes, work, size, choice.names)
+        return Cost(choice.exactness, domains, size, work, nodes, choice.names)
+
+
+def _constants(expr: Expr) -> set[Const]:
+    """Constants that the operators of `expr` read, not those that these are computed from."""
+    found: set[Const] = set()
+    stack = [expr]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, Stored | Literal | Computed):
+            found.add(part)
+        elif isinstance(part, Op):
+            stack += [i for i in part.inputs if i is not None]
+    return found
+
+
+def _joined(expr: Expr, parts: list[Choice]) -> Choice:
+    bound = sum((p.bound for p in parts), NO_BOUND)
+    names = tuple(n for p in parts for n in p.names)
+    return Choice(expr, max((p.exactness for p in parts), default=Exactness.BIT_EQUAL), bound, names)
+
+
+def _nearest(rejected: list[Rejection], found: list[Choice]) -> Rejection:
+    if found:
+        best = min(found, key=lambda c: c.exactness)
+        return Rejection((f"only an {best.exactness} form exists ({', '.join(best.names)})",), NEAREST)
+    deepest = max(rejected, key=lambda r: r.depth, default=Rejection(("no way to say it",)))
+    first = rejected[0].reasons if rejected else ()
+    return Rejection(tuple(dict.fromkeys((*first, *deepest.reasons))), deepest.depth)
+
+
+def _operand(expr: Expr) -> Operand:
+    return Operand(expr.dtype, expr.shape)
+
+
+def _written_zero(step: Step) -> Literal | None:
+    """A zero point of zeros, so that no runtime has to guess the type.
+
+    None for uint8, which is every runtime's default, and for float4 and float6, where adding +0 would turn -0 into +0.
+    """
+    storage, shape = step.meaning.storage, step.scale.shape
+    if step.meaning.kind == "dequantize" or storage in (None, dtypes.UINT8) or shape is None or None in shape:
+        return None
+    assert storage is not None
+    if storage.kind == "float" and storage not in dtypes.FLOAT8:
+        return None
+    return literal(0, storage, tuple(d for d in shape if d is not None))
+
+
+def abstract(step: Step) -> tuple[Step, dict[Expr, Expr]]:
+    """The form of a step, and what its slots stand for."""
+    slots: dict[Expr, Expr] = {}
+    names: dict[Expr, Expr] = {}
+
+    def slot(leaf: Expr) -> Expr:
+        if leaf not in names:
+            names[leaf] = _slot(leaf, f"#{len(names)}")
+            slots[names[leaf]] = leaf
+        return names[leaf]
+
+    form = _rebuilt(step, slot)
+    assert isinstance(form, Step)
+    return form, slots
+
+
+def _slot(leaf: Expr, name: str) -> Expr:
+    assert isinstance(leaf, Stored | Runtime)
+    return Stored(("slot",), name, leaf.dtype, leaf.shape) if isinstance(leaf, Stored) else Runtime(name, leaf.dtype, leaf.shape)
+
+
+def fill(expr: Expr, slots: Mapping[Expr, Expr]) -> Expr:
+    """An expression with its slots filled."""
+    return _rebuilt(expr, lambda leaf: slots.get(leaf, leaf))
+
+
+def fill_choice(found: Choice | Rejection, slots: Mapping[Expr, Expr]) -> Choice | Rejection:
+    return replace(found, expr=fill(found.expr, slots)) if isinstance(found, Choice) else found
+
+
+def _rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    match expr:
+        case Stored() | Runtime():
+            return change(expr)
+        case Literal():
+            return expr
+        case Computed():
+            return replace(expr, args=tuple(_rebuilt(a, change) for a in expr.args))  # type: ignore[misc]
+        case Op():
+            return replace(expr, inputs=tuple(None if i is None else _rebuilt(i, change) for i in expr.inputs))
+        case Step():
+            zero = None if expr.zero_point is None else _rebuilt(expr.zero_point, change)
+            return replace(expr, x=_rebuilt(expr.x, change), scale=_rebuilt(expr.scale, change), zero_point=zero)

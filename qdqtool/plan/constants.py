@@ -1,0 +1,73 @@
+"""Which values are constants: initializers that no input overrides, Constant nodes, and Identity or Cast chains behind them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from qdqtool import dtypes
+from qdqtool.expressions import Computed, Const, Expr, Runtime, Stored
+from qdqtool.kernels.sources import Source
+from qdqtool.model import tensors
+from qdqtool.model.graph import Definition, Key, Scope, View, domain
+from qdqtool.plan.types import Types
+
+
+class Constants:
+    """Names to expressions, and stored constants to their data."""
+
+    def __init__(self, view: View, types: Types, base_dir: Path | None) -> None:
+        self._view, self._types, self._base_dir = view, types, base_dir
+        self._known: dict[Key, Const | None] = {}
+
+    def expression(self, scope: Scope, name: str) -> Expr:
+        """What `name` holds: a constant where it is one, else a run-time value."""
+        found = self._view.find(scope, name)
+        const = None if found is None else self.constant(found)
+        if const is not None:
+            return const
+        known = self._types.at(scope, name)
+        return Runtime(name, known.dtype, known.shape)
+
+    def constant(self, found: Definition) -> Const | None:
+        """The constant behind a definition; None for a run-time value."""
+        if found.key not in self._known:
+            self._known[found.key] = self._resolve(found)
+        return self._known[found.key]
+
+    def _resolve(self, found: Definition) -> Const | None:
+        scope = self._view.scopes[found.key.scope]
+        if found.kind == "input":
+            return None
+        if found.kind == "initializer":
+            return self._stored(found.key) if found.key.name in scope.initializers else None
+        node = scope.nodes[found.index]
+        if domain(node.domain):
+            return None
+        if node.op_type == "Constant":
+            return self._stored(found.key) if tensors.constant_header(node) is not None else None
+        if node.op_type not in ("Identity", "Cast") or not node.input or any(a.ref_attr_name for a in node.attribute):
+            return None
+        below = self._view.find(scope, node.input[0])
+        const = None if below is None else self.constant(below)
+        return const if const is None or node.op_type == "Identity" else self._cast(const, {a.name: a.i for a in node.attribute})
+
+    def _stored(self, key: Key) -> Stored | None:
+        known = self._types.of(key)
+        if known.dtype is None or known.dtype.kind in ("string", "complex") or known.shape is None:
+            return None
+        return Stored(key.scope, key.name, known.dtype, tuple(d for d in known.shape if d is not None))
+
+    def _cast(self, const: Const, attributes: dict[str, int]) -> Const | None:
+        to = dtypes.of_code(attributes.get("to", 0))
+        if to is None or to.kind in ("string", "complex"):
+            return None
+        if to is const.dtype:
+            return const
+        return Computed("onnx_cast", (const,), (to, bool(attributes.get("saturate", 1))), to, const.shape)
+
+    def open(self, const: Stored) -> Source:
+        """The data of a stored constant, unread."""
+        scope = self._view.scopes[const.scope]
+        if const.name in scope.initializers:
+            return tensors.source(scope.initializers[const.name], self._base_dir)
+        return tensors.constant_source(scope.nodes[scope.producers[const.name][0]], self._base_dir)

@@ -1,0 +1,100 @@
+"""From expressions to nodes: names, constants with their homes, one node for equal operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from onnx import NodeProto, helper
+
+from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Stored
+from qdqtool.model.graph import View
+from qdqtool.plan.legal import attribute_proto
+
+ConstantName = Callable[[Const, str], str]
+
+
+class Names:
+    """Names that no value or node of the model has, in any scope."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    @classmethod
+    def of_view(cls, view: View) -> Names:
+        return cls(name for scope in view.scopes.values() for name in _names(scope.nodes, (*scope.inputs, *scope.initializers)))
+
+    def fresh(self, wanted: str) -> str:
+        """`wanted`, with a number behind it where it is taken."""
+        name, number = wanted, 1
+        while name in self._taken:
+            number += 1
+            name = f"{wanted}_{number}"
+        self._taken.add(name)
+        return name
+
+
+def _names(nodes: Iterable[NodeProto], more: Iterable[str]) -> Iterator[str]:
+    yield from more
+    for node in nodes:
+        yield node.name
+        yield from node.input
+        yield from node.output
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Writes the nodes that stand for one replaced node."""
+
+    names: Names
+    constant: ConstantName
+    original: NodeProto
+    nodes: list[NodeProto] = field(default_factory=list)
+    _done: dict[Expr, str] = field(default_factory=dict)
+
+    def write(self, expr: Expr, output: str) -> None:
+        """Nodes that compute `expr` into `output`; the last inherits the original's name, doc string and metadata."""
+        if isinstance(expr, Op) and expr not in self._done:
+            self._operator(expr, output)
+        else:
+            self.nodes.append(helper.make_node("Identity", [self.value(expr, output)], [output]))
+        last = self.nodes[-1]
+        if output == self.original.output[0]:
+            last.name, last.doc_string = self.original.name, self.original.doc_string
+        last.metadata_props.extend(self.original.metadata_props)
+
+    def value(self, expr: Expr, output: str) -> str:
+        """The name under which nodes find `expr`."""
+        match expr:
+            case Runtime():
+                return expr.name
+            case Stored() | Literal() | Computed():
+                return self.constant(expr, output)
+            case Op():
+                if expr not in self._done:
+                    self._operator(expr, self.names.fresh(f"{output}_{expr.op.lower()}"))
+                return self._done[expr]
+        raise TypeError(f"{type(expr).__name__} is not legalized")
+
+    def _operator(self, op: Op, output: str) -> None:
+        inputs = ["" if part is None else self.value(part, self.original.output[0]) for part in op.inputs]
+        node = NodeProto(op_type=op.op, domain=op.domain)
+        node.input.extend(inputs)
+        node.output.append(output)
+        node.attribute.extend(attribute_proto(name, value) for name, value in op.attributes)
+        if self.original.name:
+            node.name = self.names.fresh(f"{self.original.name}_{op.op.lower()}")
+        self.nodes.append(node)
+        self._done[op] = output
+
+
+def constant_name(const: Const, output: str) -> str:
+    """What a new constant would like to be called."""
+    match const:
+        case Stored():
+            return const.name
+        case Literal():
+            return f"{output}_{const.dtype}" if const.dtype.kind == "float" else f"{output}_const"
+        case Computed():
+            base = constant_name(const.args[0], output)
+            return f"{base}_{const.dtype}" if const.kernel in ("cast", "onnx_cast") else f"{base}_{const.kernel}"

@@ -1,0 +1,86 @@
+"""What a plan consists of. An entry names places and values by scope and index or name, never a protobuf object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from qdqtool.dtypes import ElementType
+from qdqtool.exactness import Bound, Exactness
+from qdqtool.expressions import Const, Expr, Step
+from qdqtool.model.graph import Key, Place, ScopePath
+from qdqtool.opsets.edits import AttributeEdit
+from qdqtool.plan.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """The node at `place` becomes these expressions, one for each of its outputs; `steps` are the steps they stand for."""
+
+    place: Place
+    outputs: tuple[tuple[str, Expr], ...]
+    what: str
+    how: tuple[str, ...]
+    exactness: Exactness
+    bound: Bound
+    step: Step | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rewire:
+    """Input `slot` of a node that stays reads a re-encoded constant."""
+
+    place: Place
+    slot: int
+    const: Const
+
+
+@dataclass(frozen=True, slots=True)
+class Retype:
+    """A value keeps its elements but changes its type."""
+
+    key: Key
+    dtype: ElementType
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A node that stays loses or gains attributes without changing its meaning."""
+
+    place: Place
+    edits: tuple[AttributeEdit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why one place cannot go: `at` in words, a stable code, the reasons nearest to success, and a way out."""
+
+    at: str
+    code: str
+    reasons: tuple[str, ...]
+    hint: str = ""
+    because: Refusal | None = None
+    scope: ScopePath = ()
+
+    def __str__(self) -> str:
+        return f"{self.at}: {'; '.join(self.reasons)}" + (f" (hint: {self.hint})" if self.hint else "")
+
+
+@dataclass(slots=True)
+class Plan:
+    """Everything that a conversion will do, or why it will do nothing."""
+
+    target: Target
+    replaces: dict[Place, Replace] = field(default_factory=dict)
+    rewires: list[Rewire] = field(default_factory=list)
+    retypes: list[Retype] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
+    dead: set[Place] = field(default_factory=set)
+    refusals: list[Refusal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    kept: int = 0
+    inline: set[ScopePath] = field(default_factory=set)
+
+    @property
+    def idle(self) -> bool:
+        """No node and no value changes."""
+        return not (self.replaces or self.rewires or self.retypes or self.edits)

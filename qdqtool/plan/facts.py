@@ -1,0 +1,102 @@
+"""Questions about constants, answered by one streaming pass each and remembered: the only reading a plan does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from qdqtool.expressions import Computed, Const, Literal, Stored
+from qdqtool.kernels import recode
+from qdqtool.kernels.sources import ArraySource, Source, materialize, tiles
+
+
+@dataclass(frozen=True, slots=True)
+class FloatCodes:
+    """What the codes of a small-float constant are: all finite?, any -0?, and the least k and greatest n of ``n * 2**-k``."""
+
+    finite: bool
+    negative_zero: bool
+    exponent: int
+    largest_integer: int
+
+
+class Facts:
+    """Answers for one model; `open_stored` reads a constant of it."""
+
+    def __init__(self, open_stored: Callable[[Stored], Source]) -> None:
+        self._open_stored = open_stored
+        self._answers: dict[tuple[Any, ...], Any] = {}
+
+    def source(self, const: Const) -> Source:
+        """The constant as flat ranges."""
+        match const:
+            case Stored():
+                return self._open_stored(const)
+            case Literal():
+                return ArraySource(const.array)
+            case Computed():
+                return recode.open_kernel(const.kernel, [self.source(a) for a in const.args], const.params)
+
+    def ask(self, question: str, const: Const, *params: Any) -> Any:
+        """The answer to one of `QUESTIONS`."""
+        key = (question, const, params)
+        if key not in self._answers:
+            self._answers[key] = QUESTIONS[question](self.source(const), *params)
+        return self._answers[key]
+
+
+def equal_along(source: Source, axis: int) -> bool:
+    """All elements along `axis` have the same bits."""
+    length, post = source.shape[axis], prod(source.shape[axis + 1 :])
+    flat = materialize(source).reshape(-1, length, post)
+    bits = flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
+    return bool((bits == bits[:, :1]).all())
+
+
+def float_codes(source: Source) -> FloatCodes:
+    """Which codes of a type of 8 bits or fewer occur, summed up."""
+    seen = np.zeros(256, bool)
+    for tile in tiles(source):
+        seen |= np.bincount(tile.view(np.uint8), minlength=256).astype(bool)
+    values = np.flatnonzero(seen).astype(np.uint8).view(source.dtype.numpy).astype(np.float64)
+    finite = bool(np.isfinite(values).all())
+    negative_zero = bool(((values == 0) & np.signbit(values)).any())
+    numbers = [abs(float(v)) for v in values if np.isfinite(v) and v != 0]
+    exponent = max([0, *(_fraction_bits(v) for v in numbers)])
+    return FloatCodes(finite, negative_zero, exponent, int(max([0.0, *numbers]) * 2**exponent))
+
+
+def _fraction_bits(value: float) -> int:
+    """The least k for which ``value * 2**k`` is an integer."""
+    numerator, denominator = value.as_integer_ratio()
+    return denominator.bit_length() - 1 if numerator % 2 or denominator > 1 else 0
+
+
+def divides(source: Source, exponent: int) -> bool:
+    """``scale * 2**-exponent`` is exact in float32 for every (finite) scale."""
+    for tile in tiles(source):
+        smaller = np.ldexp(tile, -exponent)
+        if not (np.ldexp(smaller, exponent) == tile).all():
+            return False
+    return True
+
+
+def value_range(source: Source) -> tuple[float, float]:
+    """Least and greatest element; (0, 0) of none."""
+    low, high = float("inf"), float("-inf")
+    for tile in tiles(source):
+        wide = tile.astype(np.float64)
+        low, high = min(low, float(wide.min())), max(high, float(wide.max()))
+    return (low, high) if low <= high else (0.0, 0.0)
+
+
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "equal_along": equal_along,
+    "float_codes": float_codes,
+    "divides": divides,
+    "value_range": value_range,
+}

@@ -1,0 +1,25 @@
+"""One question about operators: may this one be written at that opset, with these types and attributes?"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from onnx import AttributeProto, helper
+
+from qdqtool.dtypes import ElementType
+from qdqtool.expressions import Attribute
+from qdqtool.opsets.legality import ABSENT, legal
+
+
+def attribute_proto(name: str, value: Attribute) -> AttributeProto:
+    return helper.make_attribute(name, list(value) if isinstance(value, tuple) else value)
+
+
+@lru_cache(maxsize=1 << 14)
+def illegal(
+    op: str, inputs: tuple[ElementType | str | None, ...], output: ElementType, attributes: tuple[tuple[str, Attribute], ...], opset: int
+) -> tuple[str, ...]:
+    """Reasons against a main-domain operator with one result; an input of ``""`` is absent."""
+    operands = [ABSENT if i == "" else i for i in inputs]
+    protos = {name: attribute_proto(name, value) for name, value in attributes}
+    return tuple(legal(op, "", operands, [output], protos, opset))

@@ -1,0 +1,123 @@
+"""Reading every quantize and dequantize node: what it means at the source, and whether it means the same at the target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from onnx import NodeProto
+
+from qdqtool.capabilities import DIALECTS, OPERATORS, Row, row_at
+from qdqtool.dtypes import ElementType
+from qdqtool.expressions import Expr, Step
+from qdqtool.model.graph import Place, Scope, View, domain
+from qdqtool.plan.constants import Constants
+from qdqtool.plan.target import Target
+from qdqtool.plan.types import Types, resolved
+from qdqtool.quantization import Kind, Meaning
+from qdqtool.spelling import Operand, Spelling, read, write
+
+KINDS: dict[str, Kind] = {op: kind for kind, op in OPERATORS.items()}
+_ATTRIBUTES = ("axis", "saturate", "block_size", "output_dtype", "precision")
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """One quantize or dequantize node. `alone`: the node as written means the same at the target."""
+
+    place: Place
+    step: Step
+    source: Row
+    alone: bool
+
+    @property
+    def storage(self) -> ElementType | None:
+        return self.step.meaning.storage
+
+
+def is_step(node: NodeProto) -> bool:
+    """A quantize or dequantize of a known dialect."""
+    return node.op_type in KINDS and (domain(node.domain) or "ai.onnx") in DIALECTS
+
+
+def lift_all(view: View, types: Types, constants: Constants, target: Target) -> dict[Place, Lifted]:
+    """Every step of the model that its source version knows."""
+    found = {}
+    for place, scope, node in view.places():
+        if is_step(node) and len(node.input) >= 2 and node.input[0] and node.input[1]:
+            lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), view, constants, target)
+            if lifted is not None:
+                found[place] = lifted
+    return found
+
+
+def _lift(place: Place, scope: Scope, node: NodeProto, view: View, constants: Constants, target: Target) -> Lifted | None:
+    kind, dialect = KINDS[node.op_type], domain(node.domain) or "ai.onnx"
+    source = row_at(dialect, kind, _version(dialect, scope.imports))
+    if source is None or any(a.ref_attr_name for a in node.attribute if a.name in _ATTRIBUTES):
+        return None
+    operands = [constants.expression(scope, name) for name in node.input[:3] if name]
+    spelling = _spelling(node, operands)
+    meaning = read(spelling, source)
+    alone = _alone(spelling, node, source, target, scope.imports)
+    x, scale, *zero = operands
+    result = meaning.storage if kind == "quantize" else meaning.expressed
+    return Lifted(place, Step(meaning, x, scale, zero[0] if zero else None, result, x.shape), source, alone)
+
+
+def _version(dialect: str, imports: Mapping[str, int]) -> int:
+    return imports.get("", 1) if dialect == "ai.onnx" else imports.get(dialect, 1)
+
+
+def _spelling(node: NodeProto, operands: list[Expr]) -> Spelling:
+    attributes = {a.name: a.i for a in node.attribute}
+    x, scale, *zero = (Operand(o.dtype, o.shape) for o in operands)
+    return Spelling(attributes, x, scale, zero[0] if zero else None)
+
+
+def _alone(spelling: Spelling, node: NodeProto, source: Row, target: Target, imports: Mapping[str, int]) -> bool:
+    if target.dialect is not None and source.dialect != target.dialect:
+        asked = row_at(target.dialect, source.kind, target.versions(imports).get(target.dialect, 1))
+        if asked is None or target.dialect == "ai.onnx" or _sayable(spelling, source, asked):
+            return False
+    row = source if source.dialect != "ai.onnx" else row_at("ai.onnx", source.kind, target.opset)
+    return row is not None and (row is source or _moves(spelling, node, source, row))
+
+
+def _sayable(spelling: Spelling, source: Row, asked: Row) -> bool:
+    meaning = read(spelling, source)
+    return isinstance(write(meaning, spelling.x, spelling.scale, spelling.zero_point, asked), dict)
+
+
+def _moves(spelling: Spelling, node: NodeProto, source: Row, row: Row) -> bool:
+    """`row` accepts the node as written and reads the same meaning from it."""
+    if any(a.name not in row.attributes for a in node.attribute):
+        return False
+    meaning = read(spelling, source)
+    return _types_pass(meaning, source, row) and _shapes_pass(spelling, source, row) and read(spelling, row) == meaning
+
+
+def _types_pass(meaning: Meaning, source: Row, row: Row) -> bool:
+    pairs = (
+        (meaning.storage, source.storage, row.storage),
+        (meaning.expressed, source.expressed, row.expressed),
+        (meaning.scale_type, source.scale, row.scale),
+    )
+    if any(not (old <= new if dtype is None else dtype in new) for dtype, old, new in pairs):
+        return False
+    if row.linked and (meaning.scale_type is None or meaning.expressed is None):
+        return source.linked or (len(row.scale) == 1 and len(row.expressed) == 1)
+    return not row.linked or meaning.scale_type is meaning.expressed
+
+
+def _shapes_pass(spelling: Spelling, source: Row, row: Row) -> bool:
+    if row.vector:
+        return True
+    return spelling.scale.shape in ((), (1,)) or (spelling.scale.shape is None and not source.vector)
+
+
+def with_carrier(lifted: Lifted, carrier: ElementType) -> Step:
+    """The step with its codes in another type: a dequantize reads them so, a quantize gives them so."""
+    if lifted.step.meaning.kind == "quantize":
+        return replace(lifted.step, dtype=carrier)
+    return replace(lifted.step, x=replace(lifted.step.x, dtype=carrier))

@@ -1,0 +1,87 @@
+"""A copy of a model without its weights, made for shape inference: headers stay, small integer constants stay, the rest goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
+
+from qdqtool.capabilities import OPERATORS
+from qdqtool.model.graph import domain, subgraphs
+from qdqtool.model.structure import order
+
+SMALL = 1024
+"""Bytes up to which a constant keeps its values: shapes, axes, split sizes."""
+
+QDQ = frozenset(OPERATORS.values())
+
+
+def of_model(model: ModelProto, graph: GraphProto) -> ModelProto:
+    """A model around an outlined graph, importing every domain it uses."""
+    light = ModelProto(ir_version=max(model.ir_version, 8), graph=graph)
+    imports = {domain(o.domain): o.version for o in model.opset_import}
+    _complete(imports, graph.node)
+    for function in model.functions:
+        light.functions.append(_function(function))
+        imports.setdefault(function.domain, 1)
+    light.opset_import.extend(helper.make_opsetid(name, version) for name, version in imports.items())
+    return light
+
+
+def _complete(imports: dict[str, int], nodes: Iterable[NodeProto]) -> None:
+    for node in nodes:
+        imports.setdefault(domain(node.domain), 1)
+        for _, graph in subgraphs(node):
+            _complete(imports, graph.node)
+
+
+def _function(function: FunctionProto) -> FunctionProto:
+    light = FunctionProto()
+    light.CopyFrom(function)
+    return light
+
+
+def of_graph(graph: GraphProto) -> GraphProto:
+    """The graph with headers instead of weights, nodes in a legal order."""
+    light = GraphProto(name=graph.name)
+    light.input.extend(graph.input)
+    light.output.extend(graph.output)
+    light.value_info.extend(graph.value_info)
+    light.initializer.extend(_header(t) for t in graph.initializer)
+    for sparse in graph.sparse_initializer:
+        light.initializer.append(TensorProto(name=sparse.values.name, data_type=sparse.values.data_type, dims=sparse.dims))
+    types = {t.name: t.data_type for t in graph.initializer}
+    light.node.extend(of_node(graph.node[i], types) for i in order(list(graph.node)))
+    return light
+
+
+def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
+    """A node without weights; a Q or DQ of another domain becomes a Cast to the type it gives, which inference knows."""
+    if node.op_type in QDQ and domain(node.domain):
+        return helper.make_node("Cast", [node.input[0]], [node.output[0]], to=_result(node, types))
+    light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
+    light.input.extend(node.input)
+    light.output.extend(node.output)
+    for attribute in node.attribute:
+        light.attribute.append(_attribute(attribute))
+    return light
+
+
+def _result(node: NodeProto, types: Mapping[str, int]) -> int:
+    typed = 2 if node.op_type == OPERATORS["quantize"] else 1
+    default = TensorProto.UINT8 if typed == 2 else TensorProto.FLOAT
+    return types.get(node.input[typed], default) if len(node.input) > typed else default
+
+
+def _attribute(attribute: AttributeProto) -> AttributeProto:
+    if attribute.type == AttributeProto.GRAPH:
+        return AttributeProto(name=attribute.name, type=attribute.type, g=of_graph(attribute.g))
+    if attribute.type == AttributeProto.TENSOR and attribute.t.ByteSize() > SMALL:
+        return AttributeProto(name=attribute.name, type=attribute.type, t=_header(attribute.t))
+    return attribute
+
+
+def _header(tensor: TensorProto) -> TensorProto:
+    if tensor.ByteSize() <= SMALL and not tensor.external_data:
+        return tensor
+    return TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)

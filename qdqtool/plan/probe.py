@@ -1,0 +1,143 @@
+"""Rewritten steps as pairs of small graphs for the check: the original node and what stands for it, over the same inputs.
+
+Large constants are cut down first, and the cut step is legalized like the whole one: slices along untouched axes, and along
+the quantized axis whole blocks with the ragged last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import prod
+
+from onnx import NodeProto
+
+from qdqtool.check.probe import Fragment, Port, Probe
+from qdqtool.expressions import Computed, Const, Expr, Literal, Runtime, Step, Stored, is_const
+from qdqtool.model.graph import Place
+from qdqtool.plan.build import Builder
+from qdqtool.plan.choose import Choice
+from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.plan.entries import Replace
+from qdqtool.quantization import Blocked, PerAxis
+
+LIMIT = 1 << 18
+"""Elements of a constant that a probe holds."""
+
+
+def probes(builder: Builder) -> Iterator[Probe]:
+    """One probe for each replaced step whose operand types are known."""
+    for place, entry in builder.plan.replaces.items():
+        if entry.step is not None:
+            yield from _probe(builder, place, entry, entry.step)
+
+
+def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterator[Probe]:
+    lifted = builder.lifted[place]
+    small, coverage = cut(step)
+    found = builder.chooser(place.scope).choose(small)
+    if not isinstance(found, Choice) or small.dtype is None or lifted.step.dtype is None:
+        return
+    original = replace(lifted.step, x=_like(small.x, lifted.step.x), scale=small.scale, zero_point=small.zero_point, shape=small.shape)
+    values = [e for e in (original.x, original.scale, original.zero_point) if isinstance(e, Runtime)]
+    if any(v.dtype is None for v in values):
+        return
+    node = builder.judge.node(place)
+    yield Probe(
+        builder.view.title(place),
+        entry.exactness,
+        entry.bound or None,
+        _before(node, builder, place, original),
+        _after(node, builder, small, found),
+        tuple(v.name for v in values),
+        node.output[0] if not place.scope else "",
+        coverage,
+    )
+
+
+def _like(x: Expr, original: Expr) -> Expr:
+    return replace(x, dtype=original.dtype) if isinstance(x, Runtime) else x
+
+
+def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Fragment:
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    constants: dict[str, Const] = {}
+    inputs: list[Port] = []
+    for slot, operand in enumerate(e for e in (step.x, step.scale, step.zero_point) if e is not None):
+        if isinstance(operand, Runtime):
+            assert operand.dtype is not None
+            inputs.append(Port(operand.name, operand.dtype, operand.shape))
+        elif isinstance(operand, Stored | Literal | Computed):
+            copy.input[slot] = f"operand_{slot}"
+            constants[copy.input[slot]] = operand
+    assert step.dtype is not None
+    imports = {"": builder.view.scopes[place.scope].imports.get("", 1), **({node.domain: 1} if node.domain else {})}
+    sources = {name: builder.facts.source(c) for name, c in constants.items()}
+    return Fragment((copy,), imports, _distinct(inputs), (Port(node.output[0], step.dtype, step.shape),), sources)
+
+
+def _after(node: NodeProto, builder: Builder, step: Step, found: Choice) -> Fragment:
+    constants: dict[Const, str] = {}
+    names = Names([*node.input, *node.output])
+
+    def name_of(const: Const, output: str) -> str:
+        if const not in constants:
+            constants[const] = names.fresh(constant_name(const, output))
+        return constants[const]
+
+    emitter = Emitter(names, name_of, node)
+    emitter.write(found.expr, node.output[0])
+    values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
+    inputs = [Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None]
+    imports = {"": builder.target.opset, **{n.domain: 1 for n in emitter.nodes if n.domain}}
+    sources = {name: builder.facts.source(c) for c, name in constants.items()}
+    assert step.dtype is not None
+    return Fragment(tuple(emitter.nodes), imports, _distinct(inputs), (Port(node.output[0], step.dtype, step.shape),), sources)
+
+
+def _distinct(ports: list[Port]) -> tuple[Port, ...]:
+    return tuple({p.name: p for p in ports}.values())
+
+
+def cut(step: Step) -> tuple[Step, str]:
+    """The step with its constant codes cut to about `LIMIT` elements, and what was kept in words."""
+    whole = step.x
+    if not isinstance(whole, Stored | Literal | Computed) or prod(whole.shape) <= LIMIT:
+        return step, ""
+    for axis in range(len(whole.shape)):
+        have = prod(step.x.shape or ())  # type: ignore[arg-type]
+        if have > LIMIT and all(is_const(e) for e in (step.scale, step.zero_point) if e is not None):
+            step = _cut_axis(step, axis, have)
+    kept = prod(step.x.shape or ())  # type: ignore[arg-type]
+    return step, f"{kept} of {prod(whole.shape)} elements: {list(step.x.shape or ())} of {list(whole.shape)}"
+
+
+def _cut_axis(step: Step, axis: int, have: int) -> Step:
+    assert isinstance(step.x, Stored | Literal | Computed)
+    length = step.x.shape[axis]
+    unit = step.meaning.granularity.block if isinstance(step.meaning.granularity, Blocked) and step.meaning.granularity.axis == axis else 1
+    keep = max(2, LIMIT * length // have // unit) * unit
+    if keep >= length:
+        return step
+    last = length - (length % unit or unit)
+    pieces = ((0, keep - unit), (last, length))
+    shape = tuple(keep - unit + length - last if d == axis else n for d, n in enumerate(step.x.shape))
+    scale = _cut_parameter(step.scale, step, axis, pieces, unit)
+    zero = None if step.zero_point is None else _cut_parameter(step.zero_point, step, axis, pieces, unit)
+    return replace(step, x=_window(step.x, axis, pieces), scale=scale, zero_point=zero, shape=shape)
+
+
+def _cut_parameter(parameter: Expr, step: Step, axis: int, pieces: tuple[tuple[int, int], ...], unit: int) -> Expr:
+    assert isinstance(parameter, Stored | Literal | Computed)
+    where = step.meaning.granularity
+    if isinstance(where, Blocked):
+        return _window(parameter, axis, tuple((a // unit, -(-b // unit)) for a, b in pieces))
+    if isinstance(where, PerAxis) and where.axis == axis and len(parameter.shape) == 1 and parameter.shape != (1,):
+        return _window(parameter, 0, pieces)
+    return parameter
+
+
+def _window(const: Const, axis: int, pieces: tuple[tuple[int, int], ...]) -> Computed:
+    shape = tuple(sum(b - a for a, b in pieces) if d == axis else n for d, n in enumerate(const.shape))
+    return Computed("window", (const,), (axis, pieces), const.dtype, shape)

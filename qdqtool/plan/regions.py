@@ -1,0 +1,256 @@
+"""Regions: values that hold codes, joined through operators that only move them, so that one carrier type serves them all.
+
+Graph inputs and outputs, function borders and operators that compute with codes pin a region to its storage type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from onnx import NodeProto
+
+from qdqtool import dtypes
+from qdqtool.dtypes import ElementType
+from qdqtool.model.graph import Definition, Key, Place, Scope, Use, View, domain, label
+from qdqtool.plan.constants import Constants
+from qdqtool.plan.lift import Lifted
+
+MOVERS: Mapping[str, tuple[int, ...] | None] = {
+    **dict.fromkeys(
+        (
+            *("Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Split", "Expand", "Tile", "Compress"),
+            *("Gather", "GatherElements", "GatherND", "DepthToSpace", "SpaceToDepth", "ReverseSequence"),
+        ),
+        (0,),
+    ),
+    "Concat": None,
+    "Where": (1, 2),
+}
+"""Operators that only move elements, with the inputs that hold them; None means all."""
+
+CARRIERS: Mapping[ElementType, tuple[ElementType, ...]] = {
+    **dict.fromkeys((dtypes.INT2, dtypes.INT4), (dtypes.INT8, dtypes.FLOAT)),
+    **dict.fromkeys((dtypes.UINT2, dtypes.UINT4), (dtypes.UINT8, dtypes.FLOAT)),
+    **dict.fromkeys((dtypes.INT16, dtypes.UINT16), (dtypes.INT32, dtypes.FLOAT)),
+    **dict.fromkeys((dtypes.INT8, dtypes.UINT8), (dtypes.INT32, dtypes.FLOAT)),
+    **dict.fromkeys((*dtypes.FLOAT8, dtypes.FLOAT4E2M1, dtypes.FLOAT6E2M3, dtypes.FLOAT6E3M2), (dtypes.FLOAT,)),
+}
+"""Wider types that hold every code of a storage type exactly, narrowest first."""
+
+
+@dataclass(slots=True, eq=False)
+class Region:
+    """Values of one storage type that hold the same codes, and who touches them."""
+
+    storage: ElementType
+    values: set[Key] = field(default_factory=set)
+    steps: dict[Place, Lifted] = field(default_factory=dict)
+    movers: set[Place] = field(default_factory=set)
+    readers: set[Use] = field(default_factory=set)
+    constants: set[Key] = field(default_factory=set)
+    pins: list[str] = field(default_factory=list)
+    border: set[tuple[str, ...]] = field(default_factory=set)
+
+    def carriers(self) -> tuple[ElementType, ...]:
+        """Types to try, the storage type first."""
+        return (self.storage,) if self.pins else (self.storage, *CARRIERS.get(self.storage, ()))
+
+
+class Regions:
+    """The regions of a model; `of` finds that of a value."""
+
+    def __init__(self, view: View, lifted: Mapping[Place, Lifted], constants: Constants) -> None:
+        self._view, self._lifted, self._constants = view, lifted, constants
+        self.all: list[Region] = []
+        self.of: dict[Key, Region] = {}
+        for place, step in lifted.items():
+            seed = self._seed(place, step)
+            if seed is not None and seed not in self.of and step.storage is not None:
+                self._grow(seed, step.storage)
+
+    def _seed(self, place: Place, lifted: Lifted) -> Key | None:
+        """The value whose codes a step makes or reads; none for a dequantize that reads a constant directly."""
+        node = self._view.node(place)
+        if lifted.step.meaning.kind == "quantize":
+            return Key(place.scope, node.output[0])
+        found = self._view.find(self._view.scopes[place.scope], node.input[0])
+        return None if found is None or self._constants.constant(found) is not None else found.key
+
+    def _grow(self, seed: Key, storage: ElementType) -> None:
+        region = Region(storage)
+        self.all.append(region)
+        waiting = [seed]
+        while waiting:
+            key = waiting.pop()
+            if key in region.values:
+                continue
+            region.values.add(key)
+            self.of[key] = region
+            waiting += [*self._origin(key, region), *self._destinations(key, region)]
+
+    def _origin(self, key: Key, region: Region) -> Iterator[Key]:
+        scope = self._view.scopes[key.scope]
+        found = self._view.find(scope, key.name)
+        assert found is not None
+        if found.kind == "initializer" or (found.kind == "node" and self._constants.constant(found) is not None):
+            region.constants.add(key)
+        elif found.kind == "input":
+            yield from self._input(scope, found, region)
+        else:
+            yield from self._producer(Place(key.scope, found.index), found.slot, region)
+
+    def _producer(self, place: Place, slot: int, region: Region) -> Iterator[Key]:
+        node = self._view.node(place)
+        if place in self._lifted:
+            region.steps[place] = self._lifted[place]
+            return
+        linked = list(links_back(self._view, place, node, slot))
+        if not linked:
+            region.pins.append(f"{label(node)} makes its codes")
+        region.movers |= {place} if linked else set()
+        for scope, name in linked:
+            yield from self._key(scope, name)
+
+    def _input(self, scope: Scope, found: Definition, region: Region) -> Iterator[Key]:
+        owner = _owner(self._view, scope)
+        linked = [] if owner is None else list(links_out_of_body(owner, scope, found.index))
+        if owner is None or not linked:
+            self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} input {found.key.name}", region)
+            return
+        region.movers.add(owner[0])
+        for outer, name in linked:
+            yield from self._key(outer, name)
+
+    def _destinations(self, key: Key, region: Region) -> Iterator[Key]:
+        for use in self._view.uses.get(key, ()):
+            yield from self._use(use, region)
+        for path in self._view.results.get(key, ()):
+            yield from self._result(self._view.scopes[path], key, region)
+
+    def _use(self, use: Use, region: Region) -> Iterator[Key]:
+        node = self._view.node(use.place)
+        if use.place in self._lifted:
+            if use.slot == 0 and self._lifted[use.place].step.meaning.kind == "dequantize":
+                region.steps[use.place] = self._lifted[use.place]
+            else:
+                region.pins.append(f"{label(node)} reads them as a parameter")
+            return
+        if node.op_type == "Cast" and not domain(node.domain):
+            region.readers.add(use)
+            return
+        linked = list(links_forward(self._view, use, node))
+        if not linked:
+            region.pins.append(f"{label(node)} computes with its codes")
+            if self._view.function_of(node) is not None:
+                region.border.add(("function", domain(node.domain), node.op_type, node.overload))
+        region.movers |= {use.place} if linked else set()
+        for scope, name in linked:
+            yield from self._key(scope, name)
+
+    def _result(self, scope: Scope, key: Key, region: Region) -> Iterator[Key]:
+        owner = _owner(self._view, scope)
+        if owner is None:
+            self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} output {key.name}", region)
+            return
+        region.movers.add(owner[0])
+        for position, name in enumerate(scope.outputs):
+            if name == key.name:
+                for outer, linked in links_from_result(owner, scope, position):
+                    yield from self._key(outer, linked)
+
+    def _pin_border(self, scope: Scope, text: str, region: Region) -> None:
+        region.pins.append(text)
+        if scope.is_function:
+            region.border.add(scope.path)
+
+    def _key(self, scope: Scope, name: str) -> Iterator[Key]:
+        found = self._view.find(scope, name)
+        if found is not None:
+            yield found.key
+
+
+Owner = tuple[Place, Scope, NodeProto, str]
+Linked = Iterator[tuple[Scope, str]]
+
+
+def _owner(view: View, scope: Scope) -> Owner | None:
+    """The node that holds a body."""
+    if scope.parent is None:
+        return None
+    index, attribute = int(scope.path[-2]), scope.path[-1]
+    return Place(scope.parent.path, index), scope.parent, scope.parent.nodes[index], attribute
+
+
+def _states(node: NodeProto, body: Scope) -> tuple[int, int]:
+    """(values carried round, inputs scanned) of a Loop or Scan."""
+    if node.op_type == "Loop":
+        return len(node.input) - 2, 0
+    scanned = next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
+    return len(body.inputs) - scanned, scanned
+
+
+def links_back(view: View, place: Place, node: NodeProto, slot: int) -> Linked:
+    """Values whose elements output `slot` of a mover holds."""
+    scope = view.scopes[place.scope]
+    bodies = [scope.children[key] for key in scope.children if key[0] == place.index]
+    if domain(node.domain):
+        return
+    if node.op_type == "If":
+        yield from ((body, body.outputs[slot]) for body in bodies)
+    elif node.op_type in ("Loop", "Scan"):
+        offset = 1 if node.op_type == "Loop" else 0
+        yield from ((body, body.outputs[slot + offset]) for body in bodies)
+        states, _ = _states(node, bodies[0])
+        if slot < states:
+            yield scope, node.input[slot + 2 * offset]
+    elif node.op_type in MOVERS:
+        yield from ((scope, node.input[i]) for i in _data(node))
+
+
+def links_forward(view: View, use: Use, node: NodeProto) -> Linked:
+    """Values that receive the elements of input `use.slot` of a mover."""
+    scope = view.scopes[use.place.scope]
+    if domain(node.domain):
+        return
+    if node.op_type in ("Loop", "Scan"):
+        body = next(scope.children[key] for key in scope.children if key[0] == use.place.index)
+        offset = 2 if node.op_type == "Loop" else 0
+        if use.slot >= offset:
+            yield body, body.inputs[use.slot]
+            states, _ = _states(node, body)
+            if use.slot - offset < states:
+                yield scope, node.output[use.slot - offset]
+    elif node.op_type in MOVERS and use.slot in _data(node):
+        yield from ((scope, name) for name in node.output if name)
+        yield from ((scope, node.input[i]) for i in _data(node) if i != use.slot)
+
+
+def links_out_of_body(owner: Owner, body: Scope, position: int) -> Linked:
+    """Values outside that input `position` of a Loop or Scan body takes its elements from."""
+    _, scope, node, _ = owner
+    if node.op_type not in ("Loop", "Scan"):
+        return
+    offset = 2 if node.op_type == "Loop" else 0
+    if position >= offset:
+        yield scope, node.input[position]
+        states, _ = _states(node, body)
+        if position - offset < states:
+            yield body, body.outputs[position - (1 if offset else 0)]
+
+
+def links_from_result(owner: Owner, body: Scope, position: int) -> Linked:
+    """Values outside (and carried round) that output `position` of a body becomes."""
+    _, scope, node, _ = owner
+    offset = 1 if node.op_type == "Loop" else 0
+    if position < offset:
+        return
+    if position - offset < len(node.output) and node.output[position - offset]:
+        yield scope, node.output[position - offset]
+    if node.op_type in ("Loop", "Scan") and position - offset < _states(node, body)[0]:
+        yield body, body.inputs[position + (1 if node.op_type == "Loop" else 0)]
+
+
+def _data(node: NodeProto) -> list[int]:
+    slots = MOVERS[node.op_type]
+    return [i for i in (range(len(node.input)) if slots is None else slots) if i < len(node.input) and node.input[i]]

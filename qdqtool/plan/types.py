@@ -1,0 +1,165 @@
+"""Element types and shapes of all values: what the model declares, what onnx infers without weights, functions by their calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper, shape_inference
+
+from qdqtool import dtypes
+from qdqtool.dtypes import ElementType
+from qdqtool.expressions import Shape
+from qdqtool.model import tensors
+from qdqtool.model.graph import MAIN, Key, Scope, ScopePath, View, domain, subgraphs
+from qdqtool.plan import outline
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """What is known of a value; `other` tells a sequence, optional or map."""
+
+    dtype: ElementType | None = None
+    shape: Shape | None = None
+    other: bool = False
+
+
+UNKNOWN = Type()
+
+
+class Types:
+    """Types of the values of a model, by the scope that defines them."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._table: dict[Key, Type] = {}
+        self.conflicts: dict[ScopePath, str] = {}
+        self.bindings: dict[ScopePath, dict[str, AttributeProto]] = {}
+        self._collect(view.scopes[MAIN], _inferred(view.proto, outline.of_graph(view.proto.graph)))
+        for scope in _functions_by_call(view):
+            self._function(scope)
+
+    def at(self, scope: Scope, name: str) -> Type:
+        """Type of what `name` means in `scope`."""
+        found = self.view.find(scope, name)
+        return self._table.get(found.key, UNKNOWN) if found else UNKNOWN
+
+    def of(self, key: Key) -> Type:
+        return self._table.get(key, UNKNOWN)
+
+    def _collect(self, scope: Scope, graph: GraphProto) -> None:
+        for value in (*graph.value_info, *graph.input, *graph.output):
+            self._note(scope, value)
+        for name, tensor in scope.initializers.items():
+            self._table[Key(scope.path, name)] = Type(dtypes.of_code(tensor.data_type), tuple(tensor.dims))
+        inferred = {tuple(n.output): n for n in graph.node}
+        for index, node in enumerate(scope.nodes):
+            self._constant(scope, node)
+            light = inferred.get(tuple(node.output))
+            for attribute, below in subgraphs(light) if light is not None else ():
+                child = scope.children.get((index, attribute))
+                if child is not None:
+                    self._collect(child, below)
+
+    def _note(self, scope: Scope, value: ValueInfoProto) -> None:
+        found = declared(value)
+        known = self._table.get(Key(scope.path, value.name), UNKNOWN)
+        self._table[Key(scope.path, value.name)] = Type(
+            found.dtype or known.dtype, found.shape if found.shape is not None else known.shape, found.other or known.other
+        )
+
+    def _constant(self, scope: Scope, node: NodeProto) -> None:
+        if node.op_type == "Constant" and not domain(node.domain):
+            header = tensors.constant_header(node)
+            if header is not None:
+                self._table[Key(scope.path, node.output[0])] = Type(*header)
+
+    def _function(self, scope: Scope) -> None:
+        calls = list(_calls(self.view, scope))
+        if not calls:
+            return
+        signatures = {tuple(self.at(caller, i) for i in node.input) for caller, node in calls}
+        attributes = {_bound(scope, node) for _, node in calls}
+        if len(signatures) > 1 or len(attributes) > 1:
+            self.conflicts[scope.path] = "its calls differ in types, shapes or attributes"
+            return
+        self.bindings[scope.path] = {a.name: a for a in (AttributeProto.FromString(b) for b in attributes.pop())}
+        self._collect(scope, _inferred(self.view.proto, self._body(scope, signatures.pop())))
+
+    def _body(self, scope: Scope, signature: Sequence[Type]) -> GraphProto:
+        assert isinstance(scope.body, FunctionProto)
+        graph = GraphProto(name=scope.body.name)
+        for name, known in zip(scope.inputs, signature, strict=False):
+            graph.input.append(_value(name, known))
+        graph.value_info.extend(scope.body.value_info)
+        for node in scope.nodes:
+            graph.node.append(resolved(outline.of_node(node, {}), self.bindings[scope.path]))
+        graph.output.extend(ValueInfoProto(name=o) for o in scope.outputs)
+        return graph
+
+
+def resolved(node: NodeProto, bindings: dict[str, AttributeProto]) -> NodeProto:
+    """A node of a function with its attribute references replaced by what the calls give; unbound ones vanish."""
+    if not any(a.ref_attr_name for a in node.attribute):
+        return node
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    del copy.attribute[:]
+    for attribute in node.attribute:
+        if not attribute.ref_attr_name:
+            copy.attribute.append(attribute)
+        elif attribute.ref_attr_name in bindings:
+            copy.attribute.append(bindings[attribute.ref_attr_name])
+            copy.attribute[-1].name = attribute.name
+    return copy
+
+
+def declared(value: ValueInfoProto) -> Type:
+    """What a declaration says."""
+    kind = value.type.WhichOneof("value")
+    if kind is None:
+        return UNKNOWN
+    if kind != "tensor_type":
+        return Type(other=True)
+    tensor = value.type.tensor_type
+    dims = tuple(d.dim_value if d.HasField("dim_value") and d.dim_value >= 0 else None for d in tensor.shape.dim)
+    return Type(dtypes.of_code(tensor.elem_type), dims if tensor.HasField("shape") else None)
+
+
+def _value(name: str, known: Type) -> ValueInfoProto:
+    if known.dtype is None:
+        return ValueInfoProto(name=name)
+    shape = None if known.shape is None else [d if d is not None else f"{name}_{i}" for i, d in enumerate(known.shape)]
+    return helper.make_tensor_value_info(name, known.dtype.code, shape)
+
+
+def _inferred(model: ModelProto, graph: GraphProto) -> GraphProto:
+    """The graph with inferred types; as it was when onnx refuses it."""
+    light = outline.of_model(model, graph)
+    try:
+        return shape_inference.infer_shapes(light, check_type=False, strict_mode=False).graph
+    except (shape_inference.InferenceError, RuntimeError, ValueError):
+        return graph
+
+
+def _functions_by_call(view: View) -> list[Scope]:
+    """Function bodies, callers before callees as far as there are no cycles."""
+    roots = [s for s in view.scopes.values() if s.is_function]
+    done: list[Scope] = []
+    waiting = roots
+    while waiting:
+        ready = [s for s in waiting if all(c.root() is s or c.root() not in waiting for c, _ in _calls(view, s))] or waiting[:1]
+        done += ready
+        waiting = [s for s in waiting if s not in ready]
+    return done
+
+
+def _calls(view: View, scope: Scope) -> list[tuple[Scope, NodeProto]]:
+    return [(caller, node) for _, caller, node in view.places() if view.function_of(node) is scope.body]
+
+
+def _bound(scope: Scope, node: NodeProto) -> tuple[bytes, ...]:
+    assert isinstance(scope.body, FunctionProto)
+    given = {a.name: a for a in node.attribute}
+    defaults = {a.name: a for a in scope.body.attribute_proto}
+    return tuple(a.SerializeToString(deterministic=True) for _, a in sorted({**defaults, **given}.items()))

@@ -1,0 +1,68 @@
+"""A conversion as text: what changed in groups, what stayed, and what the check says."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from qdqtool.reports.check import check_text
+from qdqtool.reports.layout import count, entry, paragraph, size
+
+if TYPE_CHECKING:
+    from qdqtool.api import Change, Conversion
+
+
+def conversion_text(
+    conversion: Conversion, width: int, *, source: str, written: Path | None, unchecked: str = "", verbose: bool = False
+) -> Text:
+    """`written` is None for a dry run; `unchecked` says why there is no check."""
+    result = paragraph(f"{source}: {_movement(conversion)}", width, hanging=2, style="bold")
+    result.append(_changes(conversion.changes, width, verbose))
+    result.append(entry("kept", f"{count(conversion.kept, 'quantize/dequantize node')} as they are", width))
+    before, after = conversion.ir
+    result.append(entry("ir_version", f"{before} to {after}" if before != after else f"{after}, as it was", width))
+    for number, note in enumerate(conversion.notes):
+        result.append(entry("" if number else "notes", note, width))
+    if conversion.check is None:
+        result.append(entry("check", f"not checked: {unchecked}", width, style="yellow"))
+    else:
+        result.append(check_text(conversion.check, width, verbose=verbose))
+    said = f"{written}, {size(written.stat().st_size)}" if written else "nothing: this is a dry run"
+    return result.append(entry("written", said, width))
+
+
+def _movement(conversion: Conversion) -> str:
+    source, target = conversion.source_opset, conversion.target_opset
+    return f"opset {source} to {target}" if source != target else f"opset {source}"
+
+
+def _changes(changes: Iterable[Change], width: int, verbose: bool) -> Text:
+    groups: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for change in changes:
+        groups[change.what, _manner(change)].append(change)
+    if not groups:
+        return entry("changed", "nothing", width)
+    result = Text("\n")
+    for (what, manner), members in groups.items():
+        result.append(_group(what, manner, members, width, verbose)).append("\n")
+    return result
+
+
+def _manner(change: Change) -> str:
+    how = f"by {', '.join(change.how)}" if change.how else "respelled"
+    return f"{how}; {change.exactness}" + (f" (within {change.bound})" if change.bound else "")
+
+
+def _group(what: str, manner: str, members: list[Change], width: int, verbose: bool) -> Text:
+    nodes = [sum(change.nodes[side] for change in members) for side in (0, 1)]
+    data = [sum(change.bytes[side] for change in members) for side in (0, 1)]
+    result = entry(f"{len(members):,} x", what, width, style="bold")
+    result.append(entry("", manner, width))
+    result.append(entry("", f"nodes {nodes[0]:,} to {nodes[1]:,}, constants {size(data[0])} to {size(data[1])}", width))
+    for change in members if verbose else ():
+        result.append(entry("", change.where, width, style="dim"))
+    return result
