@@ -14,7 +14,7 @@ from qdqtool.exactness import Exactness
 from qdqtool.model.walk import tensors
 
 # A share of the output's maximum that rounding alone does not reach; used only where a replay could not tell.
-_IMPLAUSIBLE = 0.05
+_IMPLAUSIBLE = 0.02
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from qdqtool.kernels.sources import Array
 Inputs = dict[str, Array]
 
 _VALUES = 4096
-_FEWEST_RUNS, _MOST_RUNS = 2, 64
+_MOST_RUNS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ def stimuli(probe: Probe, shapes: Shapes, seed: int) -> Iterator[Inputs]:
 def _runs(shapes: Shapes) -> int:
     """Small inputs take several runs to see all values; without inputs there is but one."""
     total = sum(prod(shape) for shape in shapes.values())
-    return max(_FEWEST_RUNS, min(_MOST_RUNS, _VALUES // max(total, 1))) if shapes else 1
+    return max(1, min(_MOST_RUNS, _VALUES // max(total, 1))) if shapes else 1
 
 
 def _values(draw: _Draw) -> Array:

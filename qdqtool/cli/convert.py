@@ -45,22 +45,20 @@ def convert(report: Output, /, model: Path, **options: Any) -> None:
     exclusive(options, "exact", "allow")
     exclusive(options, "no_check", "require_check")
     if options["opset"] is None and options["to"] is None:
-        raise _no_target(model, options["output"])
-    output, dry_run = _output(model, options), options.pop("dry_run")
+        raise _no_target(model)
+    output = _output(model, options)
     from qdqtool import api
     from qdqtool.reports import console
     from qdqtool.reports.text import conversion_text
 
-    check = not (options.pop("no_check") or dry_run)
-    options["allow_approximate"] = options.pop("allow") is not None
-    options["dims"] = dict(options["dims"])
+    dry_run, unchecked = options.pop("dry_run"), "--no-check" if options.pop("no_check") else ""
+    unchecked = "this is a dry run" if dry_run else unchecked
+    options |= {"allow_approximate": options.pop("allow") is not None, "dims": dict(options["dims"])}
     with console.working(f"converting {model}"):
-        conversion = api.convert(model, check=check, **options)
-        written = conversion.save(output) if output and not dry_run else None
-    unchecked = "this is a dry run" if dry_run else "--no-check"
-    record = conversion.to_dict() | {"input": str(model), "output": str(written) if written else None}
+        conversion = api.convert(model, check=not unchecked, output=None if dry_run else output, **options)
+    written = None if dry_run else output
     report.answer(
-        record,
+        conversion.to_dict() | {"input": str(model), "output": str(written) if written else None},
         lambda width: conversion_text(conversion, width, source=str(model), written=written, unchecked=unchecked, verbose=report.verbose),
     )
 
@@ -68,24 +66,25 @@ def convert(report: Output, /, model: Path, **options: Any) -> None:
 def _output(model: Path, options: dict[str, Any]) -> Path | None:
     """The output path, if any, judged before any work is done."""
     output: Path | None = options.pop("output")
-    if options["in_place"]:
+    in_place = options.pop("in_place")
+    if in_place:
         output = output or model
     if output is None:
         if options["dry_run"]:
             return None
         raise Usage("no-output", "no output: say where the result goes", hint="-o OUT, or --in-place to replace IN")
-    if output.exists() and model.exists() and output.samefile(model) and not options["in_place"]:
+    if output.exists() and model.exists() and output.samefile(model) and not in_place:
         raise Usage("output-is-input", "the output is the input", where=str(output), hint="--in-place replaces it")
     if not output.parent.is_dir():
         raise Usage("no-such-folder", "the folder of the output does not exist", where=str(output.parent))
     return output
 
 
-def _no_target(model: Path, output: Path | None) -> Usage:
-    """The error for a missing target: what the model holds, and one command that would work."""
+def _no_target(model: Path) -> Usage:
+    """The error for a missing target: what the model holds, and one target that would work."""
     from qdqtool import api
     from qdqtool.reports.inspection import headline, suggestion
 
     inspection = api.inspect(model)
-    command = f"qdqtool convert {model} -o {output or 'OUT'} {suggestion(inspection)}"
-    return Usage("no-target", "no target: say --opset N or --to DIALECT", where=headline(inspection, str(model)), hint=command)
+    hint = f"for example {suggestion(inspection)}"
+    return Usage("no-target", "no target: say --opset N or --to DIALECT", where=headline(inspection, str(model)), hint=hint)

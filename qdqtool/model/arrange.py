@@ -81,9 +81,9 @@ def _place(layout: Layout, tensor: TensorProto, source: Source, outside: bool, w
 def _move_out(layout: Layout, tensor: TensorProto, wishes: Wishes) -> None:
     if dtypes.of_code(tensor.data_type) in (None, dtypes.STRING) or tensors.nbytes(tensor) < SMALLEST or not inline.has_data(tensor):
         return
-    source = tensors.source(tensor, None)
+    content = Stream(tensors.source(tensor, None))
     layout.kept_alive.append(tensor)
-    layout.add(wishes.new_data, Stream(source), source.dtype.nbytes(size(source)), [tensor])
+    layout.add(wishes.new_data, content, content.size, [tensor])
 
 
 def _require_apart(regions: Mapping[Extent, list[TensorProto]]) -> None:

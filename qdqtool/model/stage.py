@@ -9,25 +9,68 @@ rewritten are hard links there (copies where links are impossible) - so ONNX Run
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnx import ModelProto
 
 from qdqtool.errors import QdqtoolError, Usage
 from qdqtool.kernels.sources import Source
-from qdqtool.model import disk, encode, paths
-from qdqtool.model.arrange import Wishes, arrange
-from qdqtool.model.datafiles import link_files, write_files
-from qdqtool.model.encode import Part
-from qdqtool.model.layout import Layout
+from qdqtool.model import disk, paths
+from qdqtool.model.arrange import Wishes
+from qdqtool.model.build import build
 from qdqtool.model.load import Loaded, load
-from qdqtool.model.publish import Staged
-from qdqtool.model.workshop import Workshop, open_workshop
+from qdqtool.model.workshop import Workshop, open_workshop, sweep
 
 PROTOBUF_LIMIT = (1 << 31) - 1
 """Bytes that a protobuf message may have."""
+
+
+@dataclass(slots=True, eq=False)
+class Staged:
+    """A finished result in its staging folder.
+
+    Attributes
+    ----------
+    model : Path
+        The staged .onnx; all its data is beside it.
+    data_files : tuple of str
+        New data files, relative to the model; those that are only referred to are not among them.
+    """
+
+    out: Path
+    model: Path
+    data_files: tuple[str, ...]
+    _workshop: Workshop = field(repr=False)
+    _replaced: tuple[str, ...] = ()
+
+    def publish(self) -> Path:
+        """Put the result in its place; returns the path of the model."""
+        leftovers = self._workshop.note([*self.data_files, *self._replaced])
+        try:
+            self._move()
+            leftovers = {name: inode for name, inode in leftovers.items() if name in self._replaced}
+        except OSError as error:
+            raise QdqtoolError("write-failed", f"the result could not be put in its place as {self.out}", why=str(error)) from error
+        finally:
+            sweep(self.out.parent, leftovers)
+            self._workshop.close()
+        return self.out
+
+    def _move(self) -> None:
+        folder = self.out.parent
+        for name in self.data_files:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(self._workshop.files / name, folder / name)
+            disk.sync_folder((folder / name).parent)
+        os.replace(self.model, self.out)
+        disk.sync_folder(folder)
+
+    def discard(self) -> None:
+        """Remove all that was staged."""
+        self._workshop.close()
 
 
 def stage(
@@ -69,12 +112,12 @@ def stage(
         External data is missing, short, overlapping or outside the folder.
     """
     out = out.absolute()
-    _require_place(out, external_data, overwrite)
+    _require_place(out, loaded, external_data, overwrite)
     replaced = _old_data(out, loaded)
     workshop = open_workshop(out.parent)
     try:
         wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=unchanged and external_data is None)
-        names = _write(proto, pending, loaded, wishes, workshop, limit)
+        names = build(proto, pending, loaded, wishes, workshop, limit)
         fresh = tuple(name for name in names if not (out.parent / name).exists())
         return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names))
     except OSError as error:
@@ -85,11 +128,13 @@ def stage(
         raise
 
 
-def _require_place(out: Path, external_data: str | None, overwrite: bool) -> None:
+def _require_place(out: Path, loaded: Loaded, external_data: str | None, overwrite: bool) -> None:
     if out.is_dir():
         raise Usage("output-is-folder", f"{out} is a folder", hint="name the file to write")
     if out.exists() and not overwrite:
         raise Usage("output-exists", f"{out} exists", hint="choose another name, or ask for overwriting")
+    if loaded.base_dir is not None and any((loaded.base_dir / name).resolve() == out.resolve() for name in loaded.data_files):
+        raise Usage("output-is-data", f"{out} is a data file of the model", hint="choose another name")
     if external_data is not None:
         paths.join(out.parent, external_data, external_data)
         if external_data == out.name:
@@ -105,33 +150,3 @@ def _old_data(out: Path, loaded: Loaded) -> tuple[str, ...]:
     except QdqtoolError:
         return ()
     return tuple(sorted(name for name in names if (out.parent / name).is_file() and not (out.parent / name).is_symlink()))
-
-
-def _write(
-    proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, workshop: Workshop, limit: int
-) -> tuple[str, ...]:
-    layout, parts = _arrange(proto, pending, loaded, wishes, limit)
-    names = write_files(layout, workshop.files, wishes.folder)
-    renamed = any(old != new for old, new in names.items())
-    if wishes.whole_files and renamed:
-        # The bytes of the input name files that are other files here.
-        for name in names.values():
-            (workshop.files / name).unlink()
-        return _write(proto, pending, loaded, replace(wishes, whole_files=False), workshop, limit)
-    with open(workshop.files / wishes.model, "wb") as file:
-        if wishes.whole_files and loaded.path is not None:
-            disk.copy_range(loaded.path, 0, loaded.path.stat().st_size, file)
-        else:
-            encode.write(encode.parts(proto, layout.substitutes(names)) if renamed else parts, file)
-        disk.sync(file)
-    link_files(layout.links, workshop.files)
-    return tuple(names.values())
-
-
-def _arrange(proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, limit: int) -> tuple[Layout, list[Part]]:
-    """The layout, and the protobuf for the case that every data file can have its name."""
-    layout = arrange(proto, pending, loaded.base_dir, bool(loaded.data_files), wishes)
-    parts = encode.parts(proto, layout.substitutes({name: name for name in layout.files}))
-    if encode.length(parts) <= limit or wishes.spill or wishes.whole_files:
-        return layout, parts
-    return _arrange(proto, pending, loaded, replace(wishes, spill=True), limit)

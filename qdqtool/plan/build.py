@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from qdqtool import capabilities, dtypes, spelling
+from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import NO_BOUND, Exactness
 from qdqtool.expressions import Computed, Expr, Literal, Step, Stored, cast
@@ -13,15 +13,14 @@ from qdqtool.model.graph import MAIN, Key, Place, ScopePath, View, domain
 from qdqtool.plan import dynamic, liveness
 from qdqtool.plan.choose import Choice, Chooser, Rejection
 from qdqtool.plan.constants import Constants
-from qdqtool.plan.entries import Edit, Plan, Refusal, Replace, Retype, Rewire
+from qdqtool.plan.entries import Edit, Plan, Replace, Retype, Rewire
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.judge import Judge
 from qdqtool.plan.lift import Lifted, lift_all, with_carrier
+from qdqtool.plan.refuse import Refuser
 from qdqtool.plan.regions import Region, Regions
 from qdqtool.plan.target import Target
 from qdqtool.plan.types import Types
-
-OPSETS = (10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28)
 
 
 def make_plan(view: View, target: Target, base_dir: Path | None) -> Plan:
@@ -40,6 +39,7 @@ class Builder:
         self.judge = Judge(view, self.types, self.constants, target.opset)
         self.lifted = lift_all(view, self.types, self.constants, target)
         self.plan = Plan(target)
+        self.refuser = Refuser(view, self.lifted, self.plan)
         self._choosers: dict[ScopePath, Chooser] = {}
 
     def build(self) -> Plan:
@@ -64,14 +64,14 @@ class Builder:
         return self._choosers[root.path]
 
     def _region(self, region: Region) -> None:
-        failures: list[tuple[ElementType, dict[Place, tuple[str, ...]]]] = []
+        failures: list[dict[Place, tuple[str, ...]]] = []
         for carrier in region.carriers():
             choices, failed = self._try(region, carrier)
             if not failed:
                 self._carry(region, carrier, choices)
                 return
-            failures.append((carrier, failed))
-        self._refuse_region(region, failures[0][1] if region.pins else failures[-1][1])
+            failures.append(failed)
+        self.refuser.region(region, failures[0])
 
     def _try(self, region: Region, carrier: ElementType) -> tuple[dict[Place, Choice], dict[Place, tuple[str, ...]]]:
         """Choices for the steps that must change, and what fails, with this carrier."""
@@ -120,42 +120,13 @@ class Builder:
     def _replace(self, lifted: Lifted, found: Choice | Rejection, step: Step | None = None) -> None:
         node = self.view.node(lifted.place)
         if isinstance(found, Rejection):
-            self._refuse(lifted.place, found.reasons, self._way_out(lifted))
+            self.refuser.step(lifted.place, found.reasons)
             return
         outputs = ((node.output[0], found.expr),)
         what = str(lifted.step.meaning)
         self.plan.replaces[lifted.place] = Replace(
             lifted.place, outputs, what, found.names, found.exactness, found.bound, step or lifted.step
         )
-
-    def _refuse(self, place: Place, reasons: Iterable[str], hint: str = "", code: str = "no-form") -> None:
-        scope = self.view.scopes[place.scope].root()
-        lifted = self.lifted.get(place)
-        at = self.view.title(place) + (f" ({lifted.step.meaning})" if lifted else "")
-        self.plan.refusals.append(Refusal(at, code, tuple(reasons), hint, scope=scope.path))
-        if scope.is_function:
-            self.plan.inline.add(scope.path)
-
-    def _refuse_region(self, region: Region, failed: Mapping[Place, tuple[str, ...]]) -> None:
-        self.plan.inline |= region.border
-        pinned = f"{region.pins[0]}, so its codes must stay {region.storage}" if region.pins else ""
-        code = "type-at-border" if any(p.startswith("graph ") for p in region.pins) else "no-form"
-        for place, reasons in failed.items():
-            lifted = self.lifted.get(place)
-            hint = self._way_out(lifted) if lifted else ""
-            self._refuse(place, (*reasons, pinned) if pinned else reasons, hint, code)
-
-    def _way_out(self, lifted: Lifted) -> str:
-        """The nearest opset that takes the step as it is."""
-        step = lifted.step
-        operands = [spelling.Operand(e.dtype, e.shape) if e is not None else None for e in (step.x, step.scale, step.zero_point)]
-        for opset in OPSETS:
-            row = capabilities.row_at("ai.onnx", step.meaning.kind, opset)
-            if opset <= self.target.opset or row is None or operands[0] is None or operands[1] is None:
-                continue
-            if isinstance(spelling.write(step.meaning, operands[0], operands[1], operands[2], row), dict):
-                return f"--opset {opset}"
-        return ""
 
     def _dynamic(self) -> None:
         for place, scope, node in self.view.places():
@@ -170,7 +141,7 @@ class Builder:
         choices = [(name, run.legalize(expr)) for name, expr in exprs]
         rejected = [c for _, c in choices if isinstance(c, Rejection)]
         if rejected:
-            self._refuse(place, rejected[0].reasons)
+            self.refuser.step(place, rejected[0].reasons)
             return
         done = [(name, c) for name, c in choices if isinstance(c, Choice)]
         names = tuple(dict.fromkeys(("dynamic", *(n for _, c in done for n in c.names))))
@@ -189,7 +160,7 @@ class Builder:
                 continue
             verdict = self.judge.verdict(place)
             if verdict.reasons:
-                self._refuse(place, verdict.reasons, code="operator")
+                self.refuser.operator(place, verdict.reasons)
             elif verdict.edits:
                 self.plan.edits.append(Edit(place, verdict.edits))
         self.plan.notes += [f"{count} {op} left as they are: no ai.onnx operator at the source opset" for op, count in strange.items()]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from qdqtool import dtypes, phrases
-from qdqtool.expressions import Expr, Op, Step, binary, literal
+from qdqtool.expressions import Expr, Op, Step, binary, cast, literal
 from qdqtool.quantization import Meaning, PerTensor
 
 
@@ -26,7 +26,7 @@ def expand(x: Expr, opset: int) -> Dynamic:
     """The results of ``DynamicQuantizeLinear(x)`` for a float32 `x`."""
     high, low = _extreme("ReduceMax", "Max", x), _extreme("ReduceMin", "Min", x)
     width = binary("Div", binary("Sub", high, low), literal(255.0, dtypes.FLOAT))
-    scale = Op("Where", (_positive(width), width, literal(1.0, dtypes.FLOAT)), (), dtypes.FLOAT, ())
+    scale = binary("Add", width, cast(_not_positive(width), dtypes.FLOAT))
     lowest = binary("Sub", literal(0.0, dtypes.FLOAT), binary("Div", low, scale))
     bounded = phrases.clip(lowest, 0.0, 255.0, opset)
     zero = _quantized(bounded, literal(1.0, dtypes.FLOAT), None)
@@ -38,8 +38,8 @@ def _extreme(reduce: str, against_zero: str, x: Expr) -> Op:
     return Op(against_zero, (reduced, literal(0.0, dtypes.FLOAT)), (), dtypes.FLOAT, ())
 
 
-def _positive(value: Expr) -> Op:
-    return Op("Greater", (value, literal(0.0, dtypes.FLOAT)), (), dtypes.BOOL, ())
+def _not_positive(value: Expr) -> Op:
+    return Op("Not", (Op("Greater", (value, literal(0.0, dtypes.FLOAT)), (), dtypes.BOOL, ()),), (), dtypes.BOOL, ())
 
 
 def _quantized(x: Expr, scale: Expr, zero: Expr | None) -> Step:

@@ -28,20 +28,23 @@ class Judge:
     def verdict(self, place: Place, assumed: Mapping[Key, ElementType] | None = None) -> Verdict:
         """Whether the node at `place` moves; `assumed` types go before `carriers`."""
         scope = self._view.scopes[place.scope]
-        node = self.node(place)
         known = {**self.carriers, **(assumed or {})}
+
+        def was(name: str) -> ElementType | None:
+            return self._types.at(scope, name).dtype
 
         def type_of(name: str) -> ElementType | None:
             found = self._view.find(scope, name)
-            return None if found is None else known.get(found.key) or self._types.of(found.key).dtype
+            return known.get(found.key) or self._types.of(found.key).dtype if found else None
 
         return moves.judge(
-            node,
+            self.node(place),
             scope.imports.get("", 1),
             self._opset,
             type_of,
-            shape_of=lambda n: self._types.at(scope, n).shape,
-            value_of=lambda n: self._values(scope, n),
+            shape_of=lambda name: self._types.at(scope, name).shape,
+            value_of=lambda name: self._values(scope, name),
+            was=was,
         )
 
     def node(self, place: Place) -> NodeProto:

@@ -22,7 +22,8 @@ STYLES = {"equal": "green", "within bound": "green", "different": "bold red", "n
 def check_text(report: Report, width: int, *, verbose: bool = False) -> Text:
     """The verdict, what it rests on, and every comparison when verbose, else those that failed."""
     result = entry("check", f"{report.verdict} ({report.judge})", width, style=STYLES[report.verdict])
-    result.append(entry("", _counts(STEPS, report.steps), width))
+    if report.steps:
+        result.append(entry("", _counts(STEPS, report.steps), width))
     whole = f"not checked at model level: {report.reason}" if report.reason else _counts(OUTPUTS, report.outputs)
     result.append(entry("", whole, width))
     compared = [*report.comparisons, *report.replayed]

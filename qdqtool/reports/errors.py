@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from rich.text import Text
@@ -16,7 +18,7 @@ PLACES = 3
 
 def text(error: QdqtoolError, width: int, *, verbose: bool = False) -> Text:
     """The error for people; all places when verbose."""
-    result = paragraph(f"error: {error.message}  [{error.code}]", width, hanging=7, style="bold red")
+    result = paragraph(f"error: {_near(error.message)}  [{error.code}]", width, hanging=7, style="bold red")
     for label in ("where", "why"):
         result.append(_optional(label, getattr(error, label), width))
     if isinstance(error, Refused):
@@ -40,7 +42,12 @@ def record(error: QdqtoolError) -> dict[str, Any]:
 
 
 def _optional(label: str, said: str, width: int) -> Text:
-    return entry(label, said, width) if said else Text()
+    return entry(label, _near(said), width) if said else Text()
+
+
+def _near(said: str) -> str:
+    """Paths below the working folder as a user would type them."""
+    return said.replace(f"{Path.cwd()}{os.sep}", "")
 
 
 def _refusals(refusals: Sequence[Any], width: int, verbose: bool) -> Text:

@@ -22,9 +22,8 @@ def conversion_text(
     """`written` is None for a dry run; `unchecked` says why there is no check."""
     result = paragraph(f"{source}: {_movement(conversion)}", width, hanging=2, style="bold")
     result.append(_changes(conversion.changes, width, verbose))
-    result.append(entry("kept", f"{count(conversion.kept, 'quantize/dequantize node')} as they are", width))
-    before, after = conversion.ir
-    result.append(entry("ir_version", f"{before} to {after}" if before != after else f"{after}, as it was", width))
+    if conversion.kept:
+        result.append(entry("kept", count(conversion.kept, "quantize/dequantize node"), width))
     for number, note in enumerate(conversion.notes):
         result.append(entry("" if number else "notes", note, width))
     if conversion.check is None:
@@ -58,11 +57,18 @@ def _manner(change: Change) -> str:
 
 
 def _group(what: str, manner: str, members: list[Change], width: int, verbose: bool) -> Text:
-    nodes = [sum(change.nodes[side] for change in members) for side in (0, 1)]
-    data = [sum(change.bytes[side] for change in members) for side in (0, 1)]
     result = entry(f"{len(members):,} x", what, width, style="bold")
     result.append(entry("", manner, width))
-    result.append(entry("", f"nodes {nodes[0]:,} to {nodes[1]:,}, constants {size(data[0])} to {size(data[1])}", width))
+    if sizes := _sizes(members):
+        result.append(entry("", ", ".join(sizes), width))
     for change in members if verbose else ():
         result.append(entry("", change.where, width, style="dim"))
     return result
+
+
+def _sizes(members: list[Change]) -> list[str]:
+    """Nodes and bytes of constants before and after, where they changed."""
+    nodes = [sum(change.nodes[side] for change in members) for side in (0, 1)]
+    data = [sum(change.bytes[side] for change in members) for side in (0, 1)]
+    parts = ["nodes {:,} to {:,}".format(*nodes)] if nodes[0] != nodes[1] else []
+    return parts + ([f"constants {size(data[0])} to {size(data[1])}"] if data[0] != data[1] else [])

@@ -1,0 +1,95 @@
+"""Writing down why a place cannot go: cause, the border that pins it, and the nearest opset that would take it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from qdqtool import capabilities, spelling
+from qdqtool.dtypes import ElementType
+from qdqtool.expressions import Runtime
+from qdqtool.model.graph import MAIN, Key, Place, View
+from qdqtool.plan.entries import Plan, Refusal
+from qdqtool.plan.lift import Lifted
+from qdqtool.plan.regions import Region
+
+BORDER = "type-at-border"
+"""A graph input or output has a type that no operator of the target knows."""
+AT_RUN_TIME = "small-float-at-run-time"
+"""Codes of float8, float6 or float4 are made at run time, and the target lacks the type."""
+NO_FORM = "no-form"
+OPERATOR = "operator"
+
+_OPSETS = sorted({row.version for row in capabilities.ROWS if row.dialect == "ai.onnx"})
+
+
+class Refuser:
+    """Collects the refusals of one plan."""
+
+    def __init__(self, view: View, lifted: Mapping[Place, Lifted], plan: Plan) -> None:
+        self._view, self._lifted, self._plan = view, lifted, plan
+
+    def operator(self, place: Place, reasons: Iterable[str]) -> None:
+        """A node that is no step and means something else at the target."""
+        self._add(place, self._view.title(place), OPERATOR, tuple(reasons), "")
+
+    def step(self, place: Place, reasons: Iterable[str], region: Region | None = None) -> None:
+        """A step, or a mover of `region`, for which no legal form was found."""
+        lifted = self._lifted.get(place)
+        if lifted is None:
+            self._add(place, self._view.title(place), NO_FORM if region is None else self._code(None, region), tuple(reasons), "")
+            return
+        at = f"{self._view.title(place)} ({lifted.step.meaning})"
+        self._add(place, at, self._code(lifted, region), tuple(reasons), self._way_out(lifted))
+
+    def region(self, region: Region, failed: Mapping[Place, tuple[str, ...]]) -> None:
+        """Everything that fails in a region; one that crosses a function's border has that function inlined."""
+        self._plan.inline |= region.border
+        pinned = (f"{region.pins[0]}, so its codes must stay {region.storage}",) if region.pins else ()
+        for place, reasons in failed.items():
+            self.step(place, (*reasons, *pinned), region)
+
+    def _add(self, place: Place, at: str, code: str, reasons: tuple[str, ...], hint: str) -> None:
+        root = self._view.scopes[place.scope].root()
+        self._plan.refusals.append(Refusal(at, code, reasons, hint, scope=root.path))
+        if root.is_function:
+            self._plan.inline.add(root.path)
+
+    def _code(self, lifted: Lifted | None, region: Region | None) -> str:
+        border = [*self._pinned(region), *self._operands(lifted)]
+        if any(dtype.since > self._plan.target.opset for dtype in border):
+            return BORDER
+        storage = region.storage if region else lifted.storage if lifted else None
+        made = any(step.step.meaning.kind == "quantize" for step in (region.steps.values() if region else ()))
+        if storage is not None and storage.small_float and storage.since > self._plan.target.opset and made:
+            return AT_RUN_TIME
+        return NO_FORM
+
+    def _pinned(self, region: Region | None) -> Iterator[ElementType]:
+        if region is not None and any(pin.startswith("graph ") for pin in region.pins):
+            yield region.storage
+
+    def _operands(self, lifted: Lifted | None) -> Iterator[ElementType]:
+        """Types of operands and results that are inputs or outputs of the main graph."""
+        if lifted is None:
+            return
+        scope = self._view.scopes[lifted.place.scope]
+        for operand in (lifted.step.x, lifted.step.scale, lifted.step.zero_point):
+            found = self._view.find(scope, operand.name) if isinstance(operand, Runtime) else None
+            if found is not None and found.kind == "input" and found.key.scope == MAIN and operand is not None and operand.dtype:
+                yield operand.dtype
+        output = Key(lifted.place.scope, self._view.node(lifted.place).output[0])
+        if MAIN in self._view.results.get(output, ()) and lifted.step.dtype is not None:
+            yield lifted.step.dtype
+
+    def _way_out(self, lifted: Lifted) -> str:
+        """The nearest opset that takes the step as it is."""
+        x, scale, zero = (
+            None if e is None else spelling.Operand(e.dtype, e.shape) for e in (lifted.step.x, lifted.step.scale, lifted.step.zero_point)
+        )
+        assert x is not None
+        assert scale is not None
+        for opset in (o for o in _OPSETS if o > self._plan.target.opset):
+            row = capabilities.row_at("ai.onnx", lifted.step.meaning.kind, opset)
+            if row is not None and isinstance(spelling.write(lifted.step.meaning, x, scale, zero, row), dict):
+                return f"--opset {opset}"
+        return ""

@@ -1,0 +1,127 @@
+"""What the command line prints in typical cases, kept in ``golden/``; ``python -m tests.cli.golden`` rewrites the files."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from onnx import parser
+
+from tests.conftest import PLAIN, ROOT, Run, furnish
+
+FOLDER = Path(__file__).with_name("golden")
+
+CASES = {
+    # fine
+    "convert-down": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 13",
+    "convert-up": "convert fixtures/opset_13.onnx -o out.onnx --opset 23",
+    "convert-verbose": "convert fixtures/subgraph_21.onnx -o out.onnx --opset 17 -v",
+    "convert-quiet": "convert fixtures/opset_13.onnx -o out.onnx --opset 17 -q",
+    "convert-json": "convert fixtures/opset_21.onnx -o out.onnx --opset 17 --json -",
+    "convert-nothing-to-do": "convert fixtures/opset_13.onnx -o out.onnx --opset 13",
+    "convert-no-check": "convert fixtures/external_21.onnx -o out.onnx --opset 13 --no-check",
+    "convert-dry-run": "convert fixtures/function_21.onnx --opset 13 --dry-run",
+    "convert-evaluator-only": "convert fixtures/opset_28.onnx -o out.onnx --opset 25",
+    "convert-to-ai-onnx": "convert fixtures/com_microsoft_17.onnx -o out.onnx --opset 21 --to ai.onnx",
+    "convert-to-com-microsoft": "convert fixtures/opset_13.onnx -o out.onnx --to com.microsoft",
+    "convert-in-place": "convert fixtures/conv_13.onnx --in-place --opset 21",
+    "inspect": "inspect fixtures/int4_blocked_21.onnx",
+    "inspect-functions": "inspect fixtures/function_21.onnx",
+    "inspect-json": "inspect fixtures/conv_13.onnx --json - -q",
+    # refused
+    "refused": "convert float8_result.onnx -o out.onnx --opset 17",
+    "refused-json": "convert float8_result.onnx -o out.onnx --opset 17 --json - -q",
+    # the check cannot run
+    "check-required": "convert custom.onnx -o out.onnx --opset 17 --require-check",
+    "check-impossible": "convert custom.onnx -o out.onnx --opset 17",
+    # wrong usage
+    "no-target": "convert fixtures/int4_blocked_21.onnx -o out.onnx",
+    "no-output": "convert fixtures/int4_blocked_21.onnx --opset 13",
+    "output-is-input": "convert fixtures/int4_blocked_21.onnx -o fixtures/../fixtures/int4_blocked_21.onnx --opset 13",
+    "no-such-folder": "convert fixtures/int4_blocked_21.onnx -o nowhere/out.onnx --opset 13",
+    "opset-99": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 99",
+    "opset-0": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 0",
+    "unknown-dialect": "convert fixtures/int4_blocked_21.onnx -o out.onnx --to qonnx",
+    "exclusive": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 13 --exact --allow approximate",
+    # unreadable
+    "missing": "convert nothing.onnx -o out.onnx --opset 13",
+    "folder": "inspect fixtures",
+    "empty": "inspect empty.onnx",
+    "text": "convert text.onnx -o out.onnx --opset 13",
+    "truncated": "convert truncated.onnx -o out.onnx --opset 13",
+    "lfs-pointer": "convert pointer.onnx -o out.onnx --opset 13",
+    "external-missing": "convert missing_data.onnx -o out.onnx --opset 13",
+    "external-short": "convert short/external_21.onnx -o out.onnx --opset 13",
+    "model-of-opset-99": "convert opset_99.onnx -o out.onnx --opset 13",
+}
+
+RESULT = """<ir_version: 9, opset_import: ["" : OPSET]>
+g (float[N, 8] x) => (TYPE[N, 8] y) { [quantize] y = QuantizeLinear(x, s, z) }"""
+CUSTOM = """<ir_version: 9, opset_import: ["" : 19, "acme" : 1]>
+g (float16[N, 8] x, float16 s) => (float16[N, 8] y) {
+    [quantize] q = QuantizeLinear(x, s)
+    [dequantize] d = DequantizeLinear(q, s)
+    [special] y = acme.Special(d)
+}"""
+
+
+def odd_files(folder: Path) -> None:
+    """Models that are refused or cannot be read, beside the fixtures."""
+    whole = (ROOT / "fixtures" / "int4_blocked_21.onnx").read_bytes()
+    outside = (ROOT / "fixtures" / "external_21.onnx").read_bytes()
+    (folder / "empty.onnx").write_bytes(b"")
+    (folder / "text.onnx").write_text("this is no model\n", encoding="utf-8")
+    (folder / "truncated.onnx").write_bytes(whole[: len(whole) // 2])
+    (folder / "pointer.onnx").write_text(
+        f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 3301\n", encoding="utf-8"
+    )
+    (folder / "missing_data.onnx").write_bytes(outside)
+    (folder / "short").mkdir()
+    (folder / "short" / "external_21.onnx").write_bytes(outside)
+    (folder / "short" / "external_21.bin").write_bytes(b"\0" * 100)
+    (folder / "float8_result.onnx").write_bytes(result("float8e4m3fn", 17, 19))
+    (folder / "custom.onnx").write_bytes(parser.parse_model(CUSTOM).SerializeToString())
+    (folder / "opset_99.onnx").write_bytes(result("uint8", 2, 99))
+
+
+def result(name: str, code: int, opset: int) -> bytes:
+    """A model that ends in a QuantizeLinear to the named type."""
+    model = parser.parse_model(RESULT.replace("TYPE", name).replace("OPSET", str(opset)))
+    model.graph.initializer.add(name="s", data_type=1, float_data=[0.5])
+    model.graph.initializer.add(name="z", data_type=code, raw_data=b"\0")
+    return bytes(model.SerializeToString())
+
+
+def rendered(command: str, run: Run, folder: Path) -> str:
+    """The text of a golden file."""
+    text = f"$ qdqtool {command}\nexit status {run.status}\n--- stdout\n{run.out}--- stderr\n{run.err}"
+    return text.replace(str(folder.resolve()), "<here>").replace(str(folder), "<here>")
+
+
+def main() -> None:
+    """Rewrite all files."""
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
+    for name, command in CASES.items():
+        with TemporaryDirectory() as place:
+            furnish(Path(place))
+            odd_files(Path(place))
+            process = subprocess.run(
+                [sys.executable, "-m", "qdqtool", *shlex.split(command)],
+                cwd=place,
+                env=os.environ | PLAIN | {"PYTHONPATH": str(ROOT)},
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            text = rendered(command, Run(process.returncode, process.stdout, process.stderr), Path(place))
+        (FOLDER / f"{name}.txt").write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import click
+import pytest
+
+from qdqtool.cli.parameters import Assignment, IrVersion, exclusive
+
+
+def test_assignment() -> None:
+    assert Assignment().convert("batch=3", None, None) == ("batch", 3)
+
+
+@pytest.mark.parametrize("text", ["batch", "batch=", "=3", "batch=0", "batch=-1", "batch=x", "batch=1.5"])
+def test_not_an_assignment(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is not NAME=N with N at least 1"):
+        Assignment().convert(text, None, None)
+
+
+def test_ir_version() -> None:
+    assert [IrVersion().convert(text, None, None) for text in ("8", "keep")] == [8, "keep"]
+    with pytest.raises(click.BadParameter, match="neither a number nor 'keep'"):
+        IrVersion().convert("new", None, None)
+
+
+def test_exclusive() -> None:
+    exclusive({"no_check": True, "require_check": False}, "no_check", "require_check")
+    with pytest.raises(click.UsageError, match="--no-check and --require-check exclude each other"):
+        exclusive({"no_check": True, "require_check": True}, "no_check", "require_check")

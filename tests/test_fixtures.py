@@ -1,0 +1,28 @@
+"""The frozen models are what their script builds, valid, and small."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+import pytest
+
+from fixtures import build
+
+
+def test_the_folder_holds_what_the_script_builds(fixtures: Path) -> None:
+    built = build.files()
+    assert {path.name: path.read_bytes() for path in fixtures.iterdir() if path.suffix in (".onnx", ".bin")} == built
+    assert sum(map(len, built.values())) < 500_000
+
+
+@pytest.mark.parametrize("name", sorted(name for name in build.files() if name.endswith(".onnx")))
+def test_a_fixture_is_a_valid_model(fixtures: Path, name: str) -> None:
+    onnx.checker.check_model(fixtures / name, full_check=True)
+
+
+def test_there_is_a_fixture_for_every_version_of_quantize_and_dequantize() -> None:
+    from qdqtool.capabilities import ROWS
+
+    wanted = {f"opset_{row.version}.onnx" for row in ROWS if row.dialect == "ai.onnx"}
+    assert wanted <= set(build.files())
