@@ -31,8 +31,14 @@ FILE = click.Path(path_type=Path)
 @click.option("--require-check", is_flag=True, help="Fail when the comparison cannot run.")
 @click.option("--inputs", metavar="FILE.npz|DIR", type=FILE, help="Inputs for the comparison instead of generated ones.")
 @click.option("--dim", "dims", metavar="NAME=N", type=Assignment(), multiple=True, help="Size of a symbolic dimension in the comparison.")
-@click.option("--seed", metavar="N", type=int, default=0, help="Seed of the generated inputs.  [default: 0]")
-@click.option("--custom-ops", metavar="LIB", type=FILE, multiple=True, help="Library of custom operators for the comparison.")
+@click.option("--seed", metavar="N", type=click.IntRange(min=0), default=0, help="Seed of the generated inputs.  [default: 0]")
+@click.option(
+    "--custom-ops",
+    metavar="LIB",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    multiple=True,
+    help="Library of custom operators for the comparison.",
+)
 @output_options
 @click.pass_obj
 def convert(report: Output, /, model: Path, **options: Any) -> None:
@@ -75,6 +81,8 @@ def _output(model: Path, options: dict[str, Any]) -> Path | None:
         raise Usage("no-output", "no output: say where the result goes", hint="-o OUT, or --in-place to replace IN")
     if output.exists() and model.exists() and output.samefile(model) and not in_place:
         raise Usage("output-is-input", "the output is the input", where=str(output), hint="--in-place replaces it")
+    if output.exists() and not (output.is_file() or output.is_dir()):
+        raise Usage("output-is-no-file", "the output is a device or pipe, which publishing would replace", where=str(output))
     if not output.parent.is_dir():
         raise Usage("no-such-folder", "the folder of the output does not exist", where=str(output.parent))
     return output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -40,7 +41,8 @@ class Output:
         """Report an error; returns the exit status."""
         from qdqtool.reports import console, errors, json
 
-        json.write(errors.record(error), self.json)
+        with suppress(OSError):  # the file may be what went wrong
+            json.write(errors.record(error), self.json)
         console.show(lambda width: errors.text(error, width, verbose=self.verbose), err=True)
         return error.status
 
@@ -52,7 +54,9 @@ def output_options(command: Command) -> Command:
     return command
 
 
-def _set_json(ctx: click.Context, _: click.Parameter, value: Path | None) -> None:
+def _set_json(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:
+    if value is not None and not value.parent.is_dir():
+        raise click.BadParameter(f"the folder {value.parent} does not exist", ctx, parameter)
     ctx.ensure_object(Output).json = value
 
 

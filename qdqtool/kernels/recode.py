@@ -21,6 +21,9 @@ from qdqtool.kernels.sources import Array, Source, materialize
 PANEL = 1 << 24
 """Most elements a transposing source holds at once."""
 
+STRIP = 64
+"""Rows that are turned to columns in one go, so that both sides stay in cache."""
+
 
 @dataclass(frozen=True, slots=True)
 class Mapped:
@@ -55,7 +58,7 @@ class Reshaped:
 
 @dataclass(slots=True)
 class Whole:
-    """A small tensor computed at the first read."""
+    """A small tensor computed at the first read, and forgotten once its end has been read."""
 
     make: Callable[[], Array]
     dtype: ElementType
@@ -65,7 +68,10 @@ class Whole:
     def read(self, start: int, stop: int) -> Array:
         if self._array is None:
             self._array = np.ascontiguousarray(self.make()).reshape(-1)
-        return self._array[start:stop]
+        found = self._array[start:stop]
+        if stop >= prod(self.shape):
+            self._array = None
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +142,8 @@ class Regrouped:
             count = min(stop - at, (last - first) * self.row - offset)
             out[at - start : at - start + count] = flat[offset : offset + count]
             at += count
+        if stop >= prod(self.shape):
+            self._panel = None
         return out
 
     def _columns(self, pre: int, column: int) -> tuple[Array, int, int]:
@@ -150,15 +158,17 @@ class Regrouped:
 
     def _load(self, pre: int, first: int, last: int) -> Array:
         panel = np.zeros((last - first, self.row), self.dtype.numpy)
-        base = pre * self.length * self.post
-        if last - first == self.post:
-            whole = self.source.read(base, base + self.length * self.post)
-            panel[:, : self.length] = whole.reshape(self.length, self.post).T
-            return panel
-        for k in range(self.length):
-            at = base + k * self.post
-            panel[:, k] = self.source.read(at + first, at + last)
+        for row in range(0, self.length, STRIP):
+            end = min(row + STRIP, self.length)
+            panel[:, row:end] = self._strip(pre * self.length + row, end - row, first, last).T
         return panel
+
+    def _strip(self, row: int, count: int, first: int, last: int) -> Array:
+        """Columns `first` to `last` of `count` source rows."""
+        if last - first == self.post:
+            return self.source.read(row * self.post, (row + count) * self.post).reshape(count, self.post)
+        starts = (at * self.post for at in range(row, row + count))
+        return np.stack([self.source.read(start + first, start + last) for start in starts])
 
 
 def _cast(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
@@ -23,5 +24,5 @@ def show(text: Callable[[int], Text], *, err: bool = False) -> None:
 
 def working(what: str) -> AbstractContextManager[object]:
     """A moving line on stderr while something takes long; nothing where stderr is no terminal."""
-    console = _console(err=True)
-    return console.status(Text(what)) if console.is_terminal else nullcontext()
+    # rich takes FORCE_COLOR for a terminal; colour in a log is fine, a spinner is not.
+    return _console(err=True).status(Text(what)) if sys.stderr.isatty() else nullcontext()

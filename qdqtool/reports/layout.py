@@ -21,12 +21,12 @@ def entry(label: str, text: str, width: int, style: str = "") -> Text:
     """A label of fixed width and `text` beside it."""
     margin = " " * (LABEL + 2)
     body = "\n".join(lines(text, width, margin, margin))[len(margin) :]
-    return Text(f"  {label:<{LABEL}}", style="dim").append(f"{body}\n", style=f"not dim {style}")
+    return Text().append(f"  {label:<{LABEL}}", style="dim").append(f"{body}\n", style=style)
 
 
 def paragraph(text: str, width: int, hanging: int = 0, style: str = "") -> Text:
     """Wrapped text; lines after the first are indented."""
-    return Text("\n".join(lines(text, width, rest=" " * hanging)) + "\n", style=style)
+    return Text().append("\n".join(lines(text, width, rest=" " * hanging)) + "\n", style=style)
 
 
 def count(number: int, singular: str, plural: str = "") -> str:
@@ -46,9 +46,9 @@ def size(number: float) -> str:
 def columns(headings: Sequence[str], rows: Sequence[Sequence[str]], right: int) -> Text:
     """A table with the last `right` columns flush right."""
     widths = [max(len(cell) for cell in column) for column in zip(headings, *rows, strict=True)]
-    result = Text(_row(headings, widths, right), style="dim")
+    result = Text().append(_row(headings, widths, right), style="dim")
     for row in rows:
-        result.append(_row(row, widths, right), style="not dim")
+        result.append(_row(row, widths, right))
     return result
 
 

@@ -43,10 +43,14 @@ CASES = {
     "no-target": "convert fixtures/int4_blocked_21.onnx -o out.onnx",
     "no-output": "convert fixtures/int4_blocked_21.onnx --opset 13",
     "output-is-input": "convert fixtures/int4_blocked_21.onnx -o fixtures/../fixtures/int4_blocked_21.onnx --opset 13",
+    "output-is-pipe": "convert fixtures/int4_blocked_21.onnx -o pipe --opset 13",
     "no-such-folder": "convert fixtures/int4_blocked_21.onnx -o nowhere/out.onnx --opset 13",
     "opset-99": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 99",
     "opset-0": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 0",
     "unknown-dialect": "convert fixtures/int4_blocked_21.onnx -o out.onnx --to qonnx",
+    "no-such-library": "convert custom.onnx -o out.onnx --opset 17 --custom-ops nothing.so",
+    "negative-seed": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 13 --seed -1",
+    "json-into-nowhere": "inspect fixtures/int4_blocked_21.onnx --json nowhere/record.json",
     "exclusive": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 13 --exact --allow approximate",
     # unreadable
     "missing": "convert nothing.onnx -o out.onnx --opset 13",
@@ -74,6 +78,7 @@ def odd_files(folder: Path) -> None:
     """Models that are refused or cannot be read, beside the fixtures."""
     whole = (ROOT / "fixtures" / "int4_blocked_21.onnx").read_bytes()
     outside = (ROOT / "fixtures" / "external_21.onnx").read_bytes()
+    os.mkfifo(folder / "pipe")
     (folder / "empty.onnx").write_bytes(b"")
     (folder / "text.onnx").write_text("this is no model\n", encoding="utf-8")
     (folder / "truncated.onnx").write_bytes(whole[: len(whole) // 2])

@@ -8,6 +8,8 @@ from typing import Any
 from google.protobuf.unknown_fields import UnknownFieldSet
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
 
+from tests.judging.feeds import nodes_of
+
 MODEL_FIELDS = (
     "producer_name",
     "producer_version",
@@ -25,18 +27,25 @@ Gone = frozenset[tuple[str, str]]
 
 
 def lost(original: ModelProto, converted: ModelProto, notes: Sequence[str] = ()) -> list[str]:
-    """What is gone; a function may go when a note says that it was inlined."""
+    """What is gone; a function that is called may go when a note says that it was inlined."""
     kept = {(f.domain, f.name, f.overload): f for f in converted.functions}
     inlined = [f for f in original.functions if (f.domain, f.name, f.overload) not in kept]
     gone = frozenset((f.domain, f.name) for f in inlined)
     found = [*_fields("model", original, converted, MODEL_FIELDS), *_graph("main", original.graph, converted.graph, gone)]
-    found += [*_ports(original, converted), *(f"function {f.name}" for f in inlined if not any(f.name in n for n in notes))]
+    found += [
+        *_ports(original, converted),
+        *(f"function {f.name}" for f in inlined if not _called(f, original) or not any(f.name in n for n in notes)),
+    ]
     for f in original.functions:
         if (f.domain, f.name, f.overload) in kept:
             found += _function(f, kept[f.domain, f.name, f.overload], gone)
     imports = {i.domain for i in converted.opset_import}
     used = {i.domain for i in original.opset_import} - {f.domain for f in inlined} - {"com.microsoft"}
     return [*found, *(f"import of {d!r}" for d in sorted(used - imports))]
+
+
+def _called(function: FunctionProto, model: ModelProto) -> bool:
+    return any((n.domain, n.op_type) == (function.domain, function.name) for n in nodes_of(model))
 
 
 def _fields(where: str, before: Any, after: Any, names: Sequence[str]) -> Iterator[str]:

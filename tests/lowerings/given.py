@@ -11,7 +11,7 @@ import numpy as np
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Expr, Runtime, Step, Stored
+from qdqtool.expressions import Expr, Runtime, Step, Stored, literal
 from qdqtool.kernels.layout import parameter_shape, spread
 from qdqtool.quantization import Blocked, ByScale, Granularity, Meaning, PerAxis, PerTensor
 from tests.formats import bits_of, decode, encode
@@ -43,7 +43,9 @@ class Given:
         where = self.step.meaning.granularity
         axis, block = place(where if not isinstance(where, ByScale) else _shown(self.scale, where))
         if self.step.meaning.kind == "dequantize":
-            return oracle_dequantize(self.codes, self.scale, self.zero, expressed=_sure(self.step.meaning.expressed), axis=axis, block=block)
+            return oracle_dequantize(
+                self.codes, self.scale, self.zero, expressed=_sure(self.step.meaning.expressed), axis=axis, block=block
+            )
         meaning, storage = self.step.meaning, _sure(self.step.meaning.storage)
         bits = oracle_quantize(
             *(self.codes, self.scale, self.zero),
@@ -97,11 +99,11 @@ def dequantize(
     expressed: ElementType = dtypes.FLOAT,
     scale: ElementType = dtypes.FLOAT,
     scales: Sequence[float] = SCALES,
-    zero: bool = False,
+    zero: bool | int = False,
     live: str = "",
     finite: bool = False,
     carrier: ElementType | None = None,
-    codes: Sequence[int] | None = None,
+    codes: Sequence[float] | None = None,
 ) -> Given:
     """A dequantize of every code (of a small type); `live` names the run-time operands, `finite` leaves out NaN and infinity."""
     pool = codes_of(storage) if codes is None else np.array(codes).astype(storage.numpy)
@@ -112,7 +114,7 @@ def dequantize(
     axis, block = place(where)
     parameters = parameter_shape(shape, axis, block)
     held = as_type(np.resize(scales, parameters), scale)
-    zeros = np.resize(zero_points(storage, max(prod(parameters), 1)), parameters) if zero else None
+    zeros = _zeros(zero, storage, parameters)
     meaning = Meaning("dequantize", storage, expressed, scale, where)
     return _given(meaning, data, held, zeros, live, carrier or storage, expressed)
 
@@ -142,17 +144,19 @@ def quantize(
     with np.errstate(all="ignore"):
         steps = np.resize(pool, shape) * spread(held, shape, axis, block).astype(np.float32)
     data = as_type(np.where(np.isnan(steps) & ~np.isnan(np.resize(pool, shape)), 0, steps), x)
-    zeros = None
-    if zero is not False:
-        picks = zero_points(storage, max(prod(parameters), 1)) if zero is True else np.full(1, zero).astype(storage.numpy)
-        zeros = np.resize(picks, parameters)
+    zeros = _zeros(zero, storage, parameters)
     meaning = Meaning("quantize", storage, x, scale, where, compute, saturate)
     return _given(meaning, data, held, zeros, live, x, carrier or storage)
 
 
-def _given(
-    meaning: Meaning, data: Array, scale: Array, zero: Array | None, live: str, carrier: ElementType, result: ElementType
-) -> Given:
+def _zeros(zero: bool | int, storage: ElementType, shape: tuple[int, ...]) -> Array | None:
+    if zero is False:
+        return None
+    picks = zero_points(storage, max(prod(shape), 1)) if zero is True else np.full(1, zero).astype(storage.numpy)
+    return np.resize(picks, shape)
+
+
+def _given(meaning: Meaning, data: Array, scale: Array, zero: Array | None, live: str, carrier: ElementType, result: ElementType) -> Given:
     x = _leaf("x", carrier, data.shape, live)
     s = _leaf("s", dtypes.of_numpy(scale.dtype), scale.shape, live)
     z = None if zero is None else _leaf("z", dtypes.of_numpy(zero.dtype), zero.shape, live)
@@ -174,6 +178,20 @@ def unshaped(given: Given, *names: str, rank: bool = True) -> Given:
     step = given.step
     x, scale, zero = less(step.x), less(step.scale), None if step.zero_point is None else less(step.zero_point)
     return replace(given, step=replace(step, x=x, scale=scale, zero_point=zero, shape=x.shape))
+
+
+def vectors(given: Given) -> Given:
+    """The same with per-tensor parameters of shape [1]."""
+    step, zero = given.step, None if given.zero is None else given.zero.reshape(1)
+    point = None if step.zero_point is None else replace(step.zero_point, shape=(1,))  # type: ignore[type-var]
+    return replace(
+        given, step=replace(step, scale=replace(step.scale, shape=(1,)), zero_point=point), scale=given.scale.reshape(1), zero=zero
+    )
+
+
+def unit(given: Given) -> Given:
+    """The same with a scale of 1 written as a literal."""
+    return replace(given, step=replace(given.step, scale=literal(1.0, dtypes.FLOAT)), scale=np.ones((), np.float32))
 
 
 def meaning(given: Given, **changes: Any) -> Given:

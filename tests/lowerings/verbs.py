@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pytest
 from onnx import NodeProto, helper
 
 from qdqtool import dtypes
@@ -29,12 +31,17 @@ Array = np.ndarray[Any, np.dtype[Any]]
 OPSETS = (7, 9, 10, 11, 12, 13, 18, 19, 21, 22, 23, 25)
 
 
-def noop(lowering: ModuleType, given: Given, opset: int = 13) -> None:
+def cases(table: Mapping[str, Any]) -> Any:
+    """One test for each row of a table, under its name."""
+    return pytest.mark.parametrize("case", table.values(), ids=table.keys())
+
+
+def noop(lowering: ModuleType, given: Given, opset: int = 21) -> None:
     """The lowering has nothing to say."""
     assert [outline(said.expr) for said in lowering.say(given.step, Asked(opset, facts(given)))] == []
 
 
-def transformed(lowering: ModuleType, given: Given, expected: str, opset: int = 13) -> None:
+def transformed(lowering: ModuleType, given: Given, expected: str, opset: int = 21) -> None:
     """The lowering says this, alternatives parted by a bar."""
     assert " | ".join(outline(said.expr) for said in lowering.say(given.step, Asked(opset, facts(given)))) == expected
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 
@@ -49,5 +48,6 @@ def _hash(case: Case, target: int) -> int:
     return digest(f"{case.id} to {target}")
 
 
-def forms() -> Iterator[str]:
-    yield from dict.fromkeys(c.form for c in cases())
+def forms() -> list[str]:
+    """Every form, in order."""
+    return list(dict.fromkeys(c.form for c in cases()))

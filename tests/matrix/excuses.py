@@ -15,7 +15,17 @@ SMALL_FLOATS = ("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"
 PAIRS_FROM = 9  # Where, which a fake-quantized pair needs
 
 # (form, targets) -> why no exact rewrite is asked for; at most 40 rows.
-TABLE: dict[tuple[str, tuple[int, ...]], str] = {}
+_CONV = "Conv takes bfloat16 from opset 22 on; casting around an operator that is not ours is no lossless move"
+_BFLOAT16 = "the quotient is rounded to bfloat16, a type no operator knows below opset 13"
+_RANK = "one scale for each index of an axis of a tensor whose rank only the run tells: the scale's shape cannot be written down"
+TABLE: dict[tuple[str, tuple[int, ...]], str] = {
+    ("dq-conv", (13, 17, 19, 21)): _CONV,
+    ("qdq-conv", (13, 17, 19, 21)): _CONV,
+    ("scan-rows", (7,)): "Scan came with opset 8, and in its present form with 9",
+    ("mixed-types", (7, 10, 11)): _BFLOAT16,
+    ("precision-bfloat16", (7, 10, 11)): _BFLOAT16,
+    ("unknown-rank", (7, 10, 11, 13, 17, 19, 21)): _RANK,
+}
 
 
 @cache

@@ -43,11 +43,11 @@ def _without_ir(model: ModelProto) -> bytes:
 
 
 def _there_and_back(case: Case, target: int) -> None:
-    """Up, then down; a Q of float16 across 22/23 gains a `precision` on the way and loses it again."""
+    """Up, then down. What the way up had to say otherwise (int32 x at 19 ... 22) or repair is reported, and stays."""
     up = qdqtool.convert(case.model(), opset=target, check=False)
     back = _convert(up.model, case.opset)
     assert back is not None, f"{case.id} by {target}"
-    if not any("repair" in note for note in up.notes):
+    if not any(c.how for c in up.changes) and not any("repair" in note for note in up.notes):
         assert _without_ir(back) == _without_ir(case.model()), f"{case.id} by {target}"
 
 

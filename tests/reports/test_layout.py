@@ -41,3 +41,13 @@ def test_paragraph_indents_what_follows() -> None:
 def test_columns_align_and_leave_no_trailing_space() -> None:
     table = columns(("name", "number"), [("a", "1"), ("longer", "1,000")], right=1).plain
     assert table == "    name    number\n    a            1\n    longer   1,000\n"
+
+
+def test_a_style_ends_with_its_part() -> None:
+    text = paragraph("heading", 80, style="bold").append(entry("why", "because", 80, style="green"))
+    assert text.style == ""
+    assert [(text.plain[span.start : span.end].strip(), str(span.style)) for span in text.spans] == [
+        ("heading", "bold"),
+        ("why", "dim"),
+        ("because", "green"),
+    ]
