@@ -10,10 +10,10 @@ from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
-from onnx import ModelProto, inliner
+from onnx import ModelProto, defs, inliner
 
-from qdqtool.capabilities import DIALECTS
 from qdqtool.check import CheckOptions, Probe, Report, check
+from qdqtool.dialects import all_dialects
 from qdqtool.errors import CheckFailed, Refused, Usage
 from qdqtool.exactness import Bound, Exactness
 from qdqtool.expressions import Computed, Expr, Op, Stored
@@ -31,7 +31,7 @@ from qdqtool.plan.entries import Replace
 from qdqtool.plan.probe import probes
 from qdqtool.plan.target import Preference, Target
 
-OLDEST, NEWEST = 7, 28
+OLDEST, NEWEST = 7, defs.onnx_opset_version()
 _INLININGS = 8
 
 
@@ -188,8 +188,8 @@ def _target(source: int, request: Request) -> Target:
             why=f"opsets {OLDEST} to {NEWEST} are known",
             hint=f"--opset {min(max(opset, OLDEST), NEWEST)}",
         )
-    if request.to is not None and request.to not in DIALECTS:
-        raise Usage("unknown-dialect", f"'{request.to}' is no dialect", hint=f"one of {', '.join(DIALECTS)}")
+    if request.to is not None and request.to not in all_dialects():
+        raise Usage("unknown-dialect", f"'{request.to}' is no dialect", hint=f"one of {', '.join(all_dialects())}")
     return Target(opset, request.to, request.exact, request.allow_approximate, request.prefer, request.simplify)
 
 

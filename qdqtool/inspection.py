@@ -15,7 +15,6 @@ from qdqtool.expressions import Expr, Stored, walk
 from qdqtool.model.graph import MAIN, Scope, View, domain
 from qdqtool.model.load import Loaded
 from qdqtool.plan.constants import Constants
-from qdqtool.plan.lift import KINDS
 from qdqtool.plan.types import Types, resolved
 from qdqtool.quantization import ByScale, Granularity
 from qdqtool.spelling import Operand, Spelling, read
@@ -128,8 +127,9 @@ def _order(form: Form) -> tuple[str | int, ...]:
 
 def _form(node: NodeProto, scope: Scope, operands: Sequence[Expr | None]) -> Form:
     name = domain(node.domain)
-    imported, kind = scope.imports.get(name), KINDS.get(node.op_type)
-    row = capabilities.row_at(name or DEFAULT, kind, imported or 1) if kind else None
+    imported = scope.imports.get(name)
+    step = capabilities.operators().get((name, node.op_type))
+    row = capabilities.row_at(*step, imported or 1) if step else None
     if row is None or len(operands) < 2:
         return Form(name or DEFAULT, node.op_type, _version(node.op_type, name, imported))
     x, scale, zero_point, *_ = (*map(_operand, operands), None)

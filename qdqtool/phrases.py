@@ -116,7 +116,7 @@ def reblock(parameter: Expr, axis: int, old: int, new: int, count: int) -> Expr:
 def quotient(step: Step) -> Expr | None:
     """``x / scale`` of a quantize step as float32, rounded to the step's compute type, shaped as ``grouped``.
 
-    A float32 division rounded to float16 or bfloat16 equals the division in that type (dialects.md G.5).
+    A float32 division rounded to float16 or bfloat16 equals the division in that type.
     """
     compute = step.meaning.compute
     if compute is None or step.x.dtype is None or step.scale.dtype is None:
@@ -132,3 +132,32 @@ def quotient(step: Step) -> Expr | None:
 def narrowed(x: Expr, compute: ElementType) -> Expr:
     """`x` rounded to `compute`, held in float32."""
     return cast(x if x.dtype is dtypes.FLOAT and compute is dtypes.FLOAT else cast(x, compute), dtypes.FLOAT)
+
+
+def centred(step: Step) -> Expr | None:
+    """``int32(q - z)`` shaped like q; None when z cannot be broadcast here."""
+    if step.zero_point is None:
+        return cast(step.x, dtypes.INT32)
+    if is_const(step.x) and is_const(step.zero_point):
+        return _shifted(step)
+    if isinstance(step.meaning.granularity, Blocked):
+        return None
+    zero = spread(cast(step.zero_point, dtypes.INT32), step)
+    return None if zero is None else binary("Sub", cast(step.x, dtypes.INT32), zero)
+
+
+def _shifted(step: Step) -> Expr | None:
+    x, zero = step.x, step.zero_point
+    assert isinstance(x, Stored | Literal | Computed)
+    assert isinstance(zero, Stored | Literal | Computed)
+    place: tuple[int, int] | None
+    match step.meaning.granularity:
+        case PerTensor():
+            place = None
+        case PerAxis(axis):
+            place = (axis, 1)
+        case Blocked(axis, block):
+            place = (axis, block)
+        case _:
+            return None
+    return Computed("subtract", (x, zero), (place,), dtypes.INT32, x.shape)

@@ -1,7 +1,7 @@
 """The canonical meaning of a quantize or dequantize step, independent of ONNX (after MLIR's quant dialect).
 
 Quantize:    ``q = saturate(round_half_even(x / scale) + zero_point)``; the division happens in `compute`.
-Dequantize:  ``y = expressed(float32(q - zero_point) * float32(scale))``; one rounding at the end (runtimes.md 1.5).
+Dequantize:  ``y = expressed(float32(q - zero_point) * float32(scale))``; one rounding at the end.
 Any field may be None where the graph does not tell it.
 """
 

@@ -22,7 +22,7 @@ def test_a_fixture_is_a_valid_model(fixtures: Path, name: str) -> None:
 
 
 def test_there_is_a_fixture_for_every_version_of_quantize_and_dequantize() -> None:
-    from qdqtool.capabilities import ROWS
+    from qdqtool.capabilities import rows
 
-    wanted = {f"opset_{row.version}.onnx" for row in ROWS if row.dialect == "ai.onnx"}
+    wanted = {f"opset_{row.version}.onnx" for row in rows() if row.dialect == "ai.onnx"}
     assert wanted <= set(build.files())

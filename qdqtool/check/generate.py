@@ -135,6 +135,7 @@ def _is_mask(port: Input) -> bool:
 
 
 def _with_one(bits: Array) -> Array:
-    if bits.size:
+    bits = np.array(bits)
+    if bits.ndim:
         bits[..., :1] = 1
     return bits

@@ -1,6 +1,6 @@
 """A coarser granularity where the constants allow it: equal blocks become per axis or per tensor, one block likewise.
 
-Exact, since every element keeps its scale and zero point (dialects.md G.1, cases 1 and 5).
+Exact, since every element keeps its scale and zero point.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Quantize after an explicit division: for granularities, input types and division precisions the target lacks.
 
 ``Div`` in float32 (rounded to the compute type by a pair of Casts), then a quantize by 1: ``v / 1`` is ``v``, so rounding, zero
-point and saturation act on the same quotient (dialects.md G.5). The zero point must be one value.
+point and saturation act on the same quotient. The zero point must be one value.
 """
 
 from __future__ import annotations

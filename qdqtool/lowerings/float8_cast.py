@@ -1,4 +1,4 @@
-"""Quantize to float8 as a division and a saturating Cast, which is how float8 codes are defined (dialects.md A.1, G.4).
+"""Quantize to float8 as a division and a saturating Cast, which is how float8 codes are defined.
 
 The zero point's value is ignored, as ONNX Runtime and the reference do."""
 

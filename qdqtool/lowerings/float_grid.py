@@ -1,4 +1,4 @@
-"""Quantize to float8, float6 or float4 with the codes carried as float32 values, from opset 9 on (dialects.md G.7).
+"""Quantize to float8, float6 or float4 with the codes carried as float32 values, from opset 9 on.
 
 The quotient is clipped to the type's range, then rounded to its grid: large values by a Veltkamp split, those below the least
 normal number by a magic number. Value-equal: only the sign of zero can differ. Saturating quantization only.

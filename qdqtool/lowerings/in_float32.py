@@ -1,7 +1,7 @@
 """Scales and real values in float32, with Casts at the edges: for targets without float16, bfloat16 or e8m0 scales, without
 ``output_dtype`` and ``precision``, and for int32 inputs.
 
-Dequantize multiplies in float32 and rounds once whatever the types, so both are exact (dialects.md G.4). For a quantize the
+Dequantize multiplies in float32 and rounds once whatever the types, so both are exact. For a quantize the
 casts are exact only if the division happens in float32.
 """
 

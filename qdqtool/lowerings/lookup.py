@@ -1,6 +1,6 @@
 """Small-float constants by look-up: codes as uint8, a table of their values, then Mul by the scale.
 
-Exact for every code, NaN and -0 included, from opset 7 on (dialects.md G.3).
+Exact for every code, NaN and -0 included, from opset 7 on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Dequantize as Cast, Sub, Mul: for opsets without DequantizeLinear, and for codes that travel as float32.
 
-Exact for codes of 16 bits or fewer, and for int32 without a zero point, since both sides round ``float32(q)`` alike
-(dialects.md G.5).
+Exact for codes of 16 bits or fewer, and for int32 without a zero point, since both sides round ``float32(q)`` alike.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Quantize to integers in plain arithmetic: Div, Round, Add, Clip, Cast; below opset 11 rounding by a magic number.
 
-Exact for types of 16 bits or fewer and every input but NaN, which gives 0 or the lowest code (dialects.md G.5). With codes
+Exact for types of 16 bits or fewer and every input but NaN, which gives 0 or the lowest code. With codes
 carried as float32 the final Cast is left out; adding the zero point, even 0, turns -0 into +0 as integers do.
 """
 

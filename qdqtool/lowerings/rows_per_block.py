@@ -1,4 +1,4 @@
-"""Blocks as rows: codes reshaped to ``[rows, block]``, one scale a row, then shaped back (dialects.md G.1).
+"""Blocks as rows: codes reshaped to ``[rows, block]``, one scale a row, then shaped back.
 
 Blocks along the last axis cost one Reshape; along another axis the codes are stored transposed and a Transpose follows.
 A ragged last block is padded and sliced off, or avoided by smaller blocks (scales repeated): both are offered.

@@ -1,5 +1,5 @@
 """float4, float6 and float8 constants as integers: every code is ``n * 2**-k`` with an integer n, so the codes become n and the
-scale ``scale * 2**-k`` (dialects.md G.3).
+scale ``scale * 2**-k``.
 
 Only without NaN and infinity among the codes, and where the smaller scale is still exact in float32. Codes of -0 become +0:
 bit-equal without them, value-equal with them.

@@ -1,6 +1,6 @@
 """Dequantize with scale 1, then multiply by the scales: for granularities the target lacks.
 
-``float32(q - z) * 1`` is ``float32(q - z)``, so the product is the one dequantize makes (dialects.md G.1).
+``float32(q - z) * 1`` is ``float32(q - z)``, so the product is the one dequantize makes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from dataclasses import replace
 from qdqtool import dtypes, phrases
 from qdqtool.expressions import Step, binary, literal
 from qdqtool.lowerings import Context, Said
-from qdqtool.lowerings.int32_codes import centred
 from qdqtool.quantization import Blocked, PerAxis, PerTensor
 
 NAME = "unit-scale"
@@ -25,7 +24,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
         return
     scale = phrases.spread(step.scale, step)
     plain = step.zero_point is None and step.x.dtype is meaning.storage
-    codes = step.x if plain else centred(step)
+    codes = step.x if plain else phrases.centred(step)
     values = None if codes is None else phrases.grouped(codes, step)
     if scale is None or values is None:
         return

@@ -1,6 +1,6 @@
 """2- and 4-bit integers held in 8 bits: the same codes and zero points; a quantize is followed by a Clip to the narrow range.
 
-Saturating twice equals saturating once to the narrower range, infinities included (dialects.md G.2, 2.3 M values).
+Saturating twice equals saturating once to the narrower range, infinities included.
 """
 
 from __future__ import annotations

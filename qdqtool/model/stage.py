@@ -131,6 +131,8 @@ def stage(
 def _require_place(out: Path, loaded: Loaded, external_data: str | None, overwrite: bool) -> None:
     if out.is_dir():
         raise Usage("output-is-folder", f"{out} is a folder", hint="name the file to write")
+    if out.exists() and not out.is_file():
+        raise Usage("output-is-no-file", f"{out} is a device or pipe, which publishing would replace", hint="name the file to write")
     if out.exists() and not overwrite:
         raise Usage("output-exists", f"{out} exists", hint="choose another name, or ask for overwriting")
     if loaded.base_dir is not None and any((loaded.base_dir / name).resolve() == out.resolve() for name in loaded.data_files):

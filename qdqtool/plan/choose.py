@@ -176,9 +176,9 @@ class _Run:
         parts = self._parts((step.x, step.scale, zero))
         if isinstance(parts, Rejection):
             return parts
-        inputs = tuple(p.expr for p in parts if p is not None)
         assert step.dtype is not None
-        op = Op(row.op, inputs, tuple(sorted(written.items())), step.dtype, step.shape, row.domain)
+        attributes = tuple(sorted((row.theirs(name), value) for name, value in written.items()))
+        op = Op(row.op, _ordered(parts, row), attributes, step.dtype, step.shape, row.domain)
         return _joined(op, [p for p in parts if p])
 
     def _cost(self, choice: Choice) -> Cost:
@@ -190,6 +190,15 @@ class _Run:
         if self.target.prefer == "nodes":
             return Cost(choice.exactness, domains, nodes, work, size, choice.names)
         return Cost(choice.exactness, domains, size, work, nodes, choice.names)
+
+
+def _ordered(parts: list[Choice | None], row: Row) -> tuple[Expr | None, ...]:
+    """x, scale and zero point where the row's operator has them."""
+    inputs: list[Expr | None] = [None] * (max(slot for slot, part in zip(row.order, parts, strict=True) if part) + 1)
+    for slot, part in zip(row.order, parts, strict=True):
+        if part is not None:
+            inputs[slot] = part.expr
+    return tuple(inputs)
 
 
 def _constants(expr: Expr) -> set[Const]:

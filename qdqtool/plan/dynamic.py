@@ -1,7 +1,7 @@
 """DynamicQuantizeLinear below opset 11, where it does not exist: ONNX Runtime's formula in plain operators and quantize steps.
 
 ``scale = (max(x, 0) - min(x, 0)) / 255``, 1 where that is 0; ``zero point = sat(round(-min / scale))`` is a quantize by 1, which
-brings the rounding that opset 10 lacks (dialects.md A.2).
+brings the rounding that opset 10 lacks.
 """
 
 from __future__ import annotations

@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 
 from onnx import NodeProto
 
-from qdqtool.capabilities import DIALECTS, OPERATORS, Row, row_at
+from qdqtool.capabilities import Row, operators, row_at
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Expr, Step
 from qdqtool.model.graph import Place, Scope, View, domain
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.target import Target
 from qdqtool.plan.types import Types, resolved
-from qdqtool.quantization import Kind, Meaning
+from qdqtool.quantization import Meaning
 from qdqtool.spelling import Operand, Spelling, read, write
-
-KINDS: dict[str, Kind] = {op: kind for kind, op in OPERATORS.items()}
-_ATTRIBUTES = ("axis", "saturate", "block_size", "output_dtype", "precision")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +34,14 @@ class Lifted:
 
 def is_step(node: NodeProto) -> bool:
     """A quantize or dequantize of a known dialect."""
-    return node.op_type in KINDS and (domain(node.domain) or "ai.onnx") in DIALECTS
+    return (domain(node.domain), node.op_type) in operators()
 
 
 def lift_all(view: View, types: Types, constants: Constants, target: Target) -> dict[Place, Lifted]:
     """Every step of the model that its source version knows."""
     found = {}
     for place, scope, node in view.places():
-        if is_step(node) and len(node.input) >= 2 and node.input[0] and node.input[1]:
+        if is_step(node):
             lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), view, constants, target)
             if lifted is not None:
                 found[place] = lifted
@@ -52,12 +49,15 @@ def lift_all(view: View, types: Types, constants: Constants, target: Target) -> 
 
 
 def _lift(place: Place, scope: Scope, node: NodeProto, view: View, constants: Constants, target: Target) -> Lifted | None:
-    kind, dialect = KINDS[node.op_type], domain(node.domain) or "ai.onnx"
-    source = row_at(dialect, kind, _version(dialect, scope.imports))
-    if source is None or any(a.ref_attr_name for a in node.attribute if a.name in _ATTRIBUTES):
+    dialect, kind = operators()[domain(node.domain), node.op_type]
+    source = row_at(dialect, kind, scope.imports.get(domain(node.domain), 1))
+    if source is None or any(a.ref_attr_name for a in node.attribute):
         return None
-    operands = [constants.expression(scope, name) for name in node.input[:3] if name]
-    spelling = _spelling(node, operands)
+    names = [node.input[slot] if slot < len(node.input) else "" for slot in source.order]
+    if not (names[0] and names[1]):
+        return None
+    operands = [constants.expression(scope, name) for name in names if name]
+    spelling = _spelling(node, operands, source)
     meaning = read(spelling, source)
     alone = _alone(spelling, node, source, target, scope.imports)
     x, scale, *zero = operands
@@ -65,12 +65,8 @@ def _lift(place: Place, scope: Scope, node: NodeProto, view: View, constants: Co
     return Lifted(place, Step(meaning, x, scale, zero[0] if zero else None, result, x.shape), source, alone)
 
 
-def _version(dialect: str, imports: Mapping[str, int]) -> int:
-    return imports.get("", 1) if dialect == "ai.onnx" else imports.get(dialect, 1)
-
-
-def _spelling(node: NodeProto, operands: list[Expr]) -> Spelling:
-    attributes = {a.name: a.i for a in node.attribute}
+def _spelling(node: NodeProto, operands: list[Expr], row: Row) -> Spelling:
+    attributes = {row.ours(a.name): a.i for a in node.attribute}
     x, scale, *zero = (Operand(o.dtype, o.shape) for o in operands)
     return Spelling(attributes, x, scale, zero[0] if zero else None)
 

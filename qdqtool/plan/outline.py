@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
-from qdqtool.capabilities import OPERATORS
+from qdqtool.capabilities import operators, row_at
 from qdqtool.model.graph import domain, subgraphs
 from qdqtool.model.structure import order
 
 SMALL = 1024
 """Bytes up to which a constant keeps its values: shapes, axes, split sizes."""
-
-QDQ = frozenset(OPERATORS.values())
 
 
 def of_model(model: ModelProto, graph: GraphProto) -> ModelProto:
@@ -57,7 +55,7 @@ def of_graph(graph: GraphProto) -> GraphProto:
 
 def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
     """A node without weights; a Q or DQ of another domain becomes a Cast to the type it gives, which inference knows."""
-    if node.op_type in QDQ and domain(node.domain):
+    if domain(node.domain) and (domain(node.domain), node.op_type) in operators():
         return helper.make_node("Cast", [node.input[0]], [node.output[0]], to=_result(node, types))
     light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
     light.input.extend(node.input)
@@ -68,8 +66,10 @@ def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
 
 
 def _result(node: NodeProto, types: Mapping[str, int]) -> int:
-    typed = 2 if node.op_type == OPERATORS["quantize"] else 1
-    default = TensorProto.UINT8 if typed == 2 else TensorProto.FLOAT
+    dialect, kind = operators()[domain(node.domain), node.op_type]
+    row = row_at(dialect, kind, 1)
+    _, scale, zero = row.order if row else (0, 1, 2)
+    typed, default = (zero, TensorProto.UINT8) if kind == "quantize" else (scale, TensorProto.FLOAT)
     return types.get(node.input[typed], default) if len(node.input) > typed else default
 
 

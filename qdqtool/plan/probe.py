@@ -64,7 +64,7 @@ def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Frag
     copy.CopyFrom(node)
     constants: dict[str, Const] = {}
     inputs: list[Port] = []
-    for slot, operand in enumerate(e for e in (step.x, step.scale, step.zero_point) if e is not None):
+    for slot, operand in zip(builder.lifted[place].source.order, (step.x, step.scale, step.zero_point), strict=True):
         if isinstance(operand, Runtime):
             assert operand.dtype is not None
             inputs.append(Port(operand.name, operand.dtype, operand.shape))

@@ -19,7 +19,7 @@ AT_RUN_TIME = "small-float-at-run-time"
 NO_FORM = "no-form"
 OPERATOR = "operator"
 
-_OPSETS = sorted({row.version for row in capabilities.ROWS if row.dialect == "ai.onnx"})
+_OPSETS = sorted({row.version for row in capabilities.rows() if row.dialect == "ai.onnx"})
 
 
 class Refuser:

@@ -74,7 +74,7 @@ class Regions:
         node = self._view.node(place)
         if lifted.step.meaning.kind == "quantize":
             return Key(place.scope, node.output[0])
-        found = self._view.find(self._view.scopes[place.scope], node.input[0])
+        found = self._view.find(self._view.scopes[place.scope], node.input[lifted.source.order[0]])
         return None if found is None or self._constants.constant(found) is not None else found.key
 
     def _grow(self, seed: Key, storage: ElementType) -> None:
@@ -131,7 +131,8 @@ class Regions:
     def _use(self, use: Use, region: Region) -> Iterator[Key]:
         node = self._view.node(use.place)
         if use.place in self._lifted:
-            if use.slot == 0 and self._lifted[use.place].step.meaning.kind == "dequantize":
+            lifted = self._lifted[use.place]
+            if use.slot == lifted.source.order[0] and lifted.step.meaning.kind == "dequantize":
                 region.steps[use.place] = self._lifted[use.place]
             else:
                 region.pins.append(f"{label(node)} reads them as a parameter")

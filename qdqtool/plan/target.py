@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from qdqtool.capabilities import Row, row_at
+from qdqtool.dialects import all_dialects
 from qdqtool.quantization import Kind
 
 Preference = Literal["bytes", "nodes"]
@@ -25,9 +26,12 @@ class Target:
 
     def versions(self, imports: Mapping[str, int]) -> dict[str, int]:
         """Dialects that may be written in a scope with these imports, with their versions."""
-        found = {"ai.onnx": self.opset}
-        for domain in {d for d in (*imports, self.dialect or "") if d and d != "ai.onnx"}:
-            found[domain] = imports.get(domain, 1)
+        found = {}
+        for name, dialect in all_dialects().items():
+            if dialect.DOMAIN == "":
+                found[name] = self.opset
+            elif dialect.DOMAIN in imports or name == self.dialect:
+                found[name] = imports.get(dialect.DOMAIN, 1)
         return found
 
     def rows(self, kind: Kind, imports: Mapping[str, int]) -> list[Row]:

@@ -11,7 +11,7 @@ from onnx import ModelProto, TensorAnnotation, helper, numpy_helper
 from qdqtool import dtypes as D
 from qdqtool.dtypes import ElementType
 from tests.graphs.case import Case
-from tests.graphs.draft import Draft
+from tests.graphs.draft import RELEASE_IR, Draft
 from tests.graphs.params import codes, scales
 
 Row = tuple[str, int, Callable[[Draft], None], Mapping[str, tuple[int, ...]], int | None]
@@ -210,21 +210,15 @@ TYPES = (
     (D.INT8, 28),
 )
 
+PLAIN = (network, metadata, unknown_fields, unnamed, taken_names, sparse_initializer, training, spelled_domain, scalar_beside_one)
+NEEDS_IR: dict[Callable[..., None], int] = {sparse_initializer: 6, training: 7}
+
 
 def rows() -> Iterator[Row]:
     for storage, opset in TYPES:
-        for form in (
-            network,
-            metadata,
-            unknown_fields,
-            unnamed,
-            taken_names,
-            sparse_initializer,
-            training,
-            spelled_domain,
-            scalar_beside_one,
-        ):
-            yield f"{form.__name__}/{storage}", opset, partial(form, storage=storage), {}, None
+        for form in PLAIN:
+            ir = max(RELEASE_IR[opset], NEEDS_IR.get(form, 3))
+            yield f"{form.__name__}/{storage}", opset, partial(form, storage=storage), {}, ir
         yield f"unknown_dims/{storage}", opset, partial(unknown_dims, storage=storage), {"x": (2, 4, 3)}, None
         if opset >= 11:  # If-1 wants one shape of both branches
             yield f"unknown_rank/{storage}", opset, partial(unknown_rank, storage=storage), {}, None

@@ -1,0 +1,1 @@
+"""Arrays and canonical meaning in, arrays out; no graphs, no names."""

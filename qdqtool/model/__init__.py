@@ -1,0 +1,1 @@
+"""The model file and its graph: load, tensors, stage, publish, view."""
