@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 
 from docs.examples import ROOT, replayed
-from qdqtool.capabilities import Row, Types, rows
+from qdqtool.capabilities import Row, Types
+from qdqtool.capabilities import rows as every_row
 from qdqtool.cli.group import group
 from qdqtool.lowerings import all_lowerings
 
@@ -42,9 +43,9 @@ def _help(title: str, text: str) -> str:
 def support_page() -> str:
     """What each version of QuantizeLinear and DequantizeLinear can express."""
     parts = ["# What each opset can express\n", GENERATED, SUPPORT]
-    for dialect in dict.fromkeys(row.dialect for row in rows()):
+    for dialect in dict.fromkeys(row.dialect for row in every_row()):
         for op in ("QuantizeLinear", "DequantizeLinear"):
-            rows = [row for row in rows() if row.dialect == dialect and row.op == op]
+            rows = [row for row in every_row() if row.dialect == dialect and row.op == op]
             parts.append(f"## {op} of {dialect}\n\n{_table(rows)}")
     parts.append(f"## What a target lacks\n\n{LOWERINGS}\n{_lowerings()}")
     return "\n".join(parts)

@@ -15,8 +15,8 @@ from onnx import ModelProto, defs, inliner
 from qdqtool.check import CheckOptions, Probe, Report, check
 from qdqtool.dialects import all_dialects
 from qdqtool.errors import CheckFailed, Refused, Usage
-from qdqtool.exactness import Bound, Exactness
-from qdqtool.expressions import Computed, Expr, Op, Stored
+from qdqtool.exactness import NO_BOUND, Bound, Exactness
+from qdqtool.expressions import Computed, Expr, Op, Step, Stored, children
 from qdqtool.expressions import Literal as LiteralConst
 from qdqtool.kernels.sources import Source, materialize
 from qdqtool.model import external, inline, tensors, walk
@@ -218,16 +218,18 @@ def _rewritten(loaded: Loaded, source: int, target: Target, request: Request) ->
     plan = builder.plan
     before, idle = proto.ir_version, plan.idle and source == target.opset
     pairs = list(probes(builder)) if request.check else []
-    sizes = {place: _bytes_before(entry) for place, entry in plan.replaces.items()}
+    respelled = [_respelled(builder.view.title(place), entry.what, _operand_bytes(entry.step)) for place, entry in plan.respells.items()]
+    sizes = {place: _operand_bytes(entry.before or entry.step) for place, entry in plan.replaces.items()}
     titles = {place: builder.view.title(place) for place in plan.replaces}
+    notes += [f"{len(plan.hoists)} Constant nodes became initializers: the target lacks their form or type"] if plan.hoists else []
     notes += [*plan.notes, *(f"{builder.view.title(e.place)}: {', '.join(map(str, e.edits))}" for e in plan.edits)]
     pending: dict[str, Source] = {}
     changes: tuple[Change, ...] = ()
     if not idle:
-        applied = apply_plan(builder.view, plan, builder.facts)
+        applied = apply_plan(builder.view, plan, builder.facts, loaded.base_dir)
         pending = applied.pending
         written = {place: len(nodes) for place, nodes in applied.written.items()}
-        changes = tuple(_change(titles[p], e, written[p], sizes[p]) for p, e in plan.replaces.items())
+        changes = (*respelled, *(_change(titles[p], e, written[p], sizes[p]) for p, e in plan.replaces.items()))
     if not idle or request.ir_version is not None:
         notes += settle_ir_version(proto, source_opset=source, target_opset=target.opset, wanted=request.ir_version)
     unchanged = idle and proto.ir_version == before
@@ -266,14 +268,15 @@ def _refused(refusals: list[Any], builder: Builder, target: Target) -> Refused:
 
 def _change(where: str, entry: Replace, nodes: int, before: int) -> Change:
     after = sum(_nbytes(c) for _, expr in entry.outputs for c in _operator_constants(expr))
-    return Change(where, entry.what, entry.how, entry.exactness, entry.bound, (1, nodes), (before, after))
+    return Change(where, entry.what, entry.how, entry.exactness, entry.bound, (1 + len(entry.claimed), nodes), (before, after))
 
 
-def _bytes_before(entry: Replace) -> int:
-    step = entry.step
-    if step is None:
-        return 0
-    return sum(_nbytes(c) for e in (step.x, step.scale, step.zero_point) if e is not None for c in _operator_constants(e))
+def _respelled(where: str, what: str, size: int) -> Change:
+    return Change(where, what, (), Exactness.BIT_EQUAL, NO_BOUND, (1, 1), (size, size))
+
+
+def _operand_bytes(said: Expr | None) -> int:
+    return 0 if said is None else sum(_nbytes(c) for c in _operator_constants(said))
 
 
 def _operator_constants(expr: Expr) -> Iterable[Stored | LiteralConst | Computed]:
@@ -281,8 +284,8 @@ def _operator_constants(expr: Expr) -> Iterable[Stored | LiteralConst | Computed
     stack: list[Expr | None] = [expr]
     while stack:
         part = stack.pop()
-        if isinstance(part, Op):
-            stack += part.inputs
+        if isinstance(part, Op | Step):
+            stack += children(part)
         elif isinstance(part, Stored | LiteralConst | Computed):
             found[part] = None
     return found

@@ -20,12 +20,13 @@ from tests.judging.validity import invalid, too_new
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Outputs = list[list[Array]]
+NEWEST_RUNNABLE = 27  # ONNX Runtime 1.32 has no kernels for Q and DQ at 28
 NARROW = {D.FLOAT16.code, D.BFLOAT16.code}
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`word` is exact, value, within, different, invalid, lost or unjudged; `by` says who ran the models."""
+    """`word` is exact, value, within, different, invalid, lost, unjudged or unrunnable; `by` says who ran the models."""
 
     word: str
     detail: str = ""
@@ -88,14 +89,14 @@ def judge(
     problems = invalid(converted, target) or [p for p in [too_new(subject.model, converted, target)] if p]
     if problems:
         return Verdict("invalid", "; ".join(problems[:3]))
-    same = _equal(subject, converted, exactness, bound)
-    if same.word in ("different", "unjudged"):
+    same = _equal(subject, converted, target, exactness, bound)
+    if same.word in ("different", "unjudged", "unrunnable"):
         return same
     gone = lost(subject.model, converted, notes)
     return Verdict("lost", "; ".join(gone[:4]), same.by) if gone else same
 
 
-def _equal(subject: Subject, converted: ModelProto, exactness: Exactness, bound: Bound | None) -> Verdict:
+def _equal(subject: Subject, converted: ModelProto, target: int, exactness: Exactness, bound: Bound | None) -> Verdict:
     names = [[p.name for p in m.graph.output] for m in (subject.model, converted)]
     if names[0] != names[1]:
         return Verdict("different", f"outputs {names[1]} instead of {names[0]}")
@@ -105,6 +106,8 @@ def _equal(subject: Subject, converted: ModelProto, exactness: Exactness, bound:
         actual = run(converted, subject.feeds, by) if not isinstance(expected, Exception) else expected
         if isinstance(expected, list) and isinstance(actual, list):
             return _verdict(expected, actual, exactness, bound, by)
+        if by == "runtime" and isinstance(expected, list) and target <= NEWEST_RUNNABLE and "NOT_IMPLEMENTED" not in str(actual):
+            return Verdict("unrunnable", str(actual)[:400], by)
         reasons.append(f"{by}: {actual}")
     return Verdict("unjudged", "; ".join(reasons)[:600])
 

@@ -16,6 +16,7 @@ from qdqtool.check.promise import Promise, by_steps, cleared, promised
 from qdqtool.check.randomness import random_outputs
 from qdqtool.check.replay import replay
 from qdqtool.check.runs import Inputs, Values, in_evaluator, in_runtime
+from qdqtool.check.segments import LIMIT, Cuts, cuts
 from qdqtool.check.sessions import CannotRun, Value
 from qdqtool.check.signature import Signature, signature
 from qdqtool.check.steps import EVALUATOR, RUNTIME
@@ -45,6 +46,7 @@ class _Task:
     signature: Signature
     wanted: tuple[str, ...]
     promise: Promise
+    cuts: Cuts
 
 
 def check_model(original: Subject, rewritten: Subject, probes: Sequence[Probe], options: CheckOptions) -> ModelOutcome:
@@ -57,41 +59,49 @@ def check_model(original: Subject, rewritten: Subject, probes: Sequence[Probe], 
     """
     model = original.proto()
     ports, random, promise = signature(model), random_outputs(model), promised(model, probes)
+    at = cuts((model, rewritten.proto()))
     del model
     notes = tuple(f"output {name} was not compared: it depends on the random operator {cause}" for name, cause in random.items())
     wanted = tuple(name for name in ports.outputs if name not in random)
     if not wanted:
         return ModelOutcome(notes=notes, reason="every output depends on random operators" if random else "the model has no outputs")
-    outcome = _compared(_Task(original, rewritten, probes, options, ports, wanted, promise))
+    if at:
+        notes += (f"both models ran in {len(at) + 1} pieces, one after the other: their constants exceed {LIMIT >> 20} MiB",)
+    outcome = _compared(_Task(original, rewritten, probes, options, ports, wanted, promise, at))
     return replace(outcome, notes=notes + outcome.notes)
 
 
 def _compared(task: _Task) -> ModelOutcome:
     setting = task.options.setting
     try:
-        inputs, old = in_runtime(task.original, setting, _trials(task), task.wanted)
+        old = in_runtime(task.original, setting, _trials(task), task.wanted, task.cuts)
     except NoInputs as error:
         return ModelOutcome(reason=str(error))
     except CannotRun as error:
         return _by_evaluator(task, f"ONNX Runtime does not run the original: {error}")
     try:
-        _, new = in_runtime(task.rewritten, setting, [inputs], task.wanted)
+        new = in_runtime(task.rewritten, setting, [old.inputs], task.wanted, task.cuts)
     except CannotRun as error:
         return _by_evaluator(task, f"ONNX Runtime does not run the result: {error}") if error.missing else _broken(error, RUNTIME)
-    comparisons = _outputs(task, old, new, RUNTIME)
-    return ModelOutcome(comparisons) if all(c.verdict == "equal" for c in comparisons) else _explained(task, comparisons, inputs)
+    comparisons, notes = _outputs(task, old.values, new.values, RUNTIME), tuple(dict.fromkeys(filter(None, (old.note, new.note))))
+    if all(c.verdict == "equal" for c in comparisons):
+        return ModelOutcome(comparisons, notes=notes)
+    outcome = _explained(task, comparisons, old.inputs)
+    return replace(outcome, notes=notes + outcome.notes)
 
 
 def _by_evaluator(task: _Task, reason: str) -> ModelOutcome:
     try:
-        inputs, old = in_evaluator(task.original, _trials(task), task.wanted)
+        old = in_evaluator(task.original, _trials(task), task.wanted)
     except CannotRun as error:
         return ModelOutcome(reason=f"{reason}; evaluator: {error}")
     try:
-        _, new = in_evaluator(task.rewritten, [inputs], task.wanted)
+        new = in_evaluator(task.rewritten, [old.inputs], task.wanted)
     except CannotRun as error:
         return ModelOutcome(reason=f"{reason}; evaluator: {error}") if error.missing else _broken(error, EVALUATOR)
-    comparisons = tuple(by_steps(task.promise, c, "the evaluator replays nothing") for c in _outputs(task, old, new, EVALUATOR))
+    comparisons = tuple(
+        by_steps(task.promise, c, "the evaluator replays nothing") for c in _outputs(task, old.values, new.values, EVALUATOR)
+    )
     return ModelOutcome(comparisons, notes=(f"{reason}; both models were run by the evaluator instead",))
 
 
@@ -102,7 +112,7 @@ def _broken(error: CannotRun, judge: str) -> ModelOutcome:
 def _explained(task: _Task, comparisons: tuple[Comparison, ...], inputs: Inputs) -> ModelOutcome:
     """Replay, which finds the step to blame or clears the difference."""
     try:
-        replayed = replay(task.original, task.rewritten, task.probes, inputs, task.wanted, task.options.setting)
+        replayed = replay(task.original, task.rewritten, task.probes, inputs, task.wanted, task.options.setting, task.cuts)
     except CannotRun as error:
         return ModelOutcome(tuple(by_steps(task.promise, c, f"no replay: {error}") for c in comparisons))
     steps = replayed.comparisons

@@ -19,6 +19,7 @@ from qdqtool.check.outcome import outcome
 from qdqtool.check.pools import converted
 from qdqtool.check.probe import Port, Probe
 from qdqtool.check.runs import Inputs, copy_in_runtime
+from qdqtool.check.segments import Cuts
 from qdqtool.check.sessions import CannotRun, Setting
 from qdqtool.check.steps import RUNTIME
 from qdqtool.check.subject import Subject
@@ -43,7 +44,7 @@ class Replayed:
 
 
 def replay(
-    original: Subject, rewritten: Subject, probes: Sequence[Probe], inputs: Inputs, wanted: Sequence[str], setting: Setting
+    original: Subject, rewritten: Subject, probes: Sequence[Probe], inputs: Inputs, wanted: Sequence[str], setting: Setting, at: Cuts = ()
 ) -> Replayed:
     """Judge every step on its real inputs, and all outputs and values between the steps bit for bit.
 
@@ -54,12 +55,12 @@ def replay(
     """
     carriers = _carriers(probes)
     cuts = _cuts(original.proto(), rewritten.proto(), carriers)
-    values = _arrays(copy_in_runtime(_exposed(original.proto(), cuts), original, setting, inputs, cuts))
+    values = _arrays(copy_in_runtime(_exposed(original.proto(), cuts), original, setting, inputs, cuts, at))
     cuts = [name for name in cuts if name in values]
     everything = {**inputs, **values}
     own = {name: dtypes.of_numpy(values[name].dtype) for name in cuts}
-    before = _run_cut(original, own, everything, wanted, setting)
-    after = _run_cut(rewritten, {name: carriers.get(name, own[name]) for name in cuts}, everything, wanted, setting)
+    before = _run_cut(original, own, everything, wanted, setting, at)
+    after = _run_cut(rewritten, {name: carriers.get(name, own[name]) for name in cuts}, everything, wanted, setting, at)
     by_output = {probe.output_in_model: probe for probe in probes if probe.output_in_model}
     names = [name + _PRODUCED for name in cuts] + [name for name in wanted if name not in values]
     found = [_judged(name, before[name], after[name], by_output, everything) for name in names if name in before and name in after]
@@ -103,13 +104,16 @@ def _exposed(model: ModelProto, names: Sequence[str]) -> ModelProto:
     return model
 
 
-def _run_cut(subject: Subject, types: Mapping[str, ElementType], values: Inputs, wanted: Sequence[str], setting: Setting) -> Inputs:
+def _run_cut(
+    subject: Subject, types: Mapping[str, ElementType], values: Inputs, wanted: Sequence[str], setting: Setting, at: Cuts
+) -> Inputs:
     model = _cut(subject.proto(), types, values)
     names = [output.name for output in model.graph.output]
     kept = [name for name in names if name in wanted or name.endswith(_PRODUCED)]
     known = {port.name for port in model.graph.input}
     fed = {name: converted(value, types[name]) if name in types else value for name, value in values.items() if name in known}
-    return _arrays(copy_in_runtime(model, subject, setting, fed, kept))
+    renamed = tuple(name + _PRODUCED if name in types else name for name in at)
+    return _arrays(copy_in_runtime(model, subject, setting, fed, kept, renamed))
 
 
 def _cut(model: ModelProto, types: Mapping[str, ElementType], values: Inputs) -> ModelProto:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import tee
+from pathlib import Path
 
 from onnx import ModelProto
 
-from qdqtool.check import sessions
+from qdqtool.check import pieces, sessions
 from qdqtool.check.evaluator import Evaluator
+from qdqtool.check.segments import Cuts
 from qdqtool.check.sessions import CannotRun, Setting, Value
 from qdqtool.check.subject import Subject, constant_bytes, data_folder, embedded, locations
 from qdqtool.kernels.sources import Array
@@ -18,8 +22,29 @@ Values = dict[str, Value]
 _LARGEST_FOR_EVALUATOR = 1 << 28
 
 
-def in_runtime(subject: Subject, setting: Setting, trials: Iterable[Inputs], wanted: Sequence[str]) -> tuple[Inputs, Values]:
-    """Run the file in ONNX Runtime with the first inputs that it accepts.
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run gave, and for which inputs; `note` says why a large model was not run in pieces after all."""
+
+    inputs: Inputs
+    values: Values
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A model, the same as a file, the folder of its external data, and what to do with it."""
+
+    model: Callable[[], ModelProto]
+    file: Callable[[], Path | bytes]
+    data: Path | None
+    setting: Setting
+    wanted: Sequence[str]
+    cuts: Cuts
+
+
+def in_runtime(subject: Subject, setting: Setting, trials: Iterable[Inputs], wanted: Sequence[str], cuts: Cuts = ()) -> Ran:
+    """Run the file in ONNX Runtime with the first inputs that it accepts; with `cuts`, in pieces.
 
     Raises
     ------
@@ -27,12 +52,17 @@ def in_runtime(subject: Subject, setting: Setting, trials: Iterable[Inputs], wan
         It does not load, or runs with none of the inputs; the reason is that of the first.
     """
     files = locations(subject.proto())
-    with data_folder(subject, files) as folder, sessions.session(subject.path, setting, data=folder if files else None) as opened:
-        return _first(lambda inputs: sessions.run(opened, inputs, wanted), trials)
+    with data_folder(subject, files) as folder:
+        job = _Job(subject.proto, lambda: subject.path, folder if files else None, setting, wanted, cuts)
+        if cuts and files:
+            _load(job)
+        return _run(job, trials)
 
 
-def copy_in_runtime(model: ModelProto, subject: Subject, setting: Setting, inputs: Inputs, wanted: Sequence[str]) -> Values:
-    """Run a changed copy of the model, its data still in the subject's folders.
+def copy_in_runtime(
+    model: ModelProto, subject: Subject, setting: Setting, inputs: Inputs, wanted: Sequence[str], cuts: Cuts = ()
+) -> Values:
+    """Run a changed copy of the model, its data still in the subject's folders; with `cuts`, in pieces.
 
     Raises
     ------
@@ -40,14 +70,31 @@ def copy_in_runtime(model: ModelProto, subject: Subject, setting: Setting, input
         It does not load or run.
     """
     files = locations(model)
-    with (
-        data_folder(subject, files) as folder,
-        sessions.session(model.SerializeToString(), setting, data=folder if files else None) as opened,
-    ):
-        return sessions.run(opened, inputs, wanted)
+    with data_folder(subject, files) as folder:
+        job = _Job(lambda: model, model.SerializeToString, folder if files else None, setting, wanted, cuts)
+        return _run(job, [inputs]).values
 
 
-def in_evaluator(subject: Subject, trials: Iterable[Inputs], wanted: Sequence[str]) -> tuple[Inputs, Values]:
+def _load(job: _Job) -> None:
+    """The whole, which no piece vouches for; external data costs nothing before it is read."""
+    with sessions.session(job.file(), job.setting, data=job.data):
+        pass
+
+
+def _run(job: _Job, trials: Iterable[Inputs]) -> Ran:
+    """When pieces fail, one session is to say why, or to do better."""
+    trials, again = tee(trials)
+    note = ""
+    if job.cuts:
+        try:
+            return _first(lambda inputs: pieces.run(job.model(), job.cuts, job.data, job.setting, inputs, job.wanted), trials)
+        except CannotRun as error:
+            note = f"run in one session, since its pieces do not run: {error}"
+    with sessions.session(job.file(), job.setting, data=job.data) as opened:
+        return replace(_first(lambda inputs: sessions.run(opened, inputs, job.wanted), again), note=note)
+
+
+def in_evaluator(subject: Subject, trials: Iterable[Inputs], wanted: Sequence[str]) -> Ran:
     """Run the model in our evaluator, if it is small enough.
 
     Raises
@@ -61,11 +108,11 @@ def in_evaluator(subject: Subject, trials: Iterable[Inputs], wanted: Sequence[st
     return _first(lambda inputs: evaluator.run(inputs, wanted), trials)
 
 
-def _first(run: Callable[[Inputs], Values], trials: Iterable[Inputs]) -> tuple[Inputs, Values]:
+def _first(run: Callable[[Inputs], Values], trials: Iterable[Inputs]) -> Ran:
     reason: CannotRun | None = None
     for inputs in trials:
         try:
-            return inputs, run(inputs)
+            return Ran(inputs, run(inputs))
         except CannotRun as error:
             reason = reason or error
     raise reason or CannotRun("no inputs")

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import onnxruntime as ort
 from onnxruntime.capi import onnxruntime_pybind11_state as states
 
@@ -66,7 +67,7 @@ def session(model: Path | bytes, setting: Setting, *, data: Path | None = None) 
         del opened
 
 
-def run(opened: ort.InferenceSession, inputs: Mapping[str, Array], wanted: Sequence[str]) -> dict[str, Value]:
+def run(opened: ort.InferenceSession, inputs: Mapping[str, Value], wanted: Sequence[str]) -> dict[str, Value]:
     """Outputs by name: arrays, lists of arrays for sequences, None for an empty optional.
 
     Raises
@@ -123,10 +124,10 @@ def _as_value(port: ort.NodeArg) -> bool:
     return dtype is not None and dtype.kind != "string"
 
 
-def _fed(port: ort.NodeArg, inputs: Mapping[str, Array]) -> ort.OrtValue:
+def _fed(port: ort.NodeArg, inputs: Mapping[str, Value]) -> ort.OrtValue:
     dtype = feeds.element_type(port.type)
     assert dtype is not None
-    return feeds.to_ort(inputs[port.name], dtype)
+    return feeds.to_ort(np.asarray(inputs[port.name]), dtype)
 
 
 @contextmanager

@@ -45,7 +45,8 @@ def stimuli(probe: Probe, shapes: Shapes, seed: int) -> Iterator[Inputs]:
     Values a carrier cannot hold (NaN and -0 in an integer) are left out, and so is NaN where the spec leaves it open.
     """
     fragment = probe.before
-    part, found, no_nan = roles(fragment), grids(fragment), nan_is_open(fragment)
+    part, found = roles(fragment), {**grids(probe.after), **grids(fragment)}
+    no_nan = nan_is_open(fragment) or nan_is_open(probe.after)
     finite = any(node.op_type == "DynamicQuantizeLinear" for node in fragment.nodes)
     ports = list(zip(fragment.inputs, (port.dtype for port in probe.after.inputs), strict=True))
     for run in range(_runs(shapes)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -16,13 +17,8 @@ import numpy as np
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.kernels.cast import cast
-from qdqtool.kernels.sources import Array, Source, materialize
-
-PANEL = 1 << 24
-"""Most elements a transposing source holds at once."""
-
-STRIP = 64
-"""Rows that are turned to columns in one go, so that both sides stay in cache."""
+from qdqtool.kernels.regrouped import PANEL, Regrouped
+from qdqtool.kernels.sources import Array, Source, materialize, size
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,71 +102,6 @@ def parameter_index(shape: tuple[int, ...], axis: int, block: int, start: int, s
     return (flat // (post * shape[axis]) * blocks + along // block) * post + flat % post
 
 
-@dataclass(slots=True)
-class Regrouped:
-    """``[pre, length, post]`` turned to rows ``[pre * post * blocks, block]``, the last block of each padded with zeros."""
-
-    source: Source
-    pre: int
-    length: int
-    post: int
-    block: int
-    _held: tuple[int, int, int] = field(default=(-1, 0, 0), init=False)
-    _panel: Array | None = field(default=None, init=False)
-
-    @property
-    def dtype(self) -> ElementType:
-        return self.source.dtype
-
-    @property
-    def row(self) -> int:
-        return -(-self.length // self.block) * self.block
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.pre * self.post * (self.row // self.block), self.block)
-
-    def read(self, start: int, stop: int) -> Array:
-        out = np.zeros(stop - start, self.dtype.numpy)
-        at = start
-        while at < stop:
-            outer, inner = divmod(at, self.row)
-            pre, column = divmod(outer, self.post)
-            panel, first, last = self._columns(pre, column)
-            flat = panel.reshape(-1)
-            offset = (column - first) * self.row + inner
-            count = min(stop - at, (last - first) * self.row - offset)
-            out[at - start : at - start + count] = flat[offset : offset + count]
-            at += count
-        if stop >= prod(self.shape):
-            self._panel = None
-        return out
-
-    def _columns(self, pre: int, column: int) -> tuple[Array, int, int]:
-        held, first, last = self._held
-        if self._panel is None or held != pre or not first <= column < last:
-            width = max(1, min(self.post, PANEL // max(self.row, 1)))
-            first = column - column % width
-            last = min(first + width, self.post)
-            self._panel = self._load(pre, first, last)
-            self._held = (pre, first, last)
-        return self._panel, first, last
-
-    def _load(self, pre: int, first: int, last: int) -> Array:
-        panel = np.zeros((last - first, self.row), self.dtype.numpy)
-        for row in range(0, self.length, STRIP):
-            end = min(row + STRIP, self.length)
-            panel[:, row:end] = self._strip(pre * self.length + row, end - row, first, last).T
-        return panel
-
-    def _strip(self, row: int, count: int, first: int, last: int) -> Array:
-        """Columns `first` to `last` of `count` source rows."""
-        if last - first == self.post:
-            return self.source.read(row * self.post, (row + count) * self.post).reshape(count, self.post)
-        starts = (at * self.post for at in range(row, row + count))
-        return np.stack([self.source.read(start + first, start + last) for start in starts])
-
-
 def _cast(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     (to,) = params
     return Mapped(sources[0], to, lambda a: a.astype(to.numpy))
@@ -187,6 +118,11 @@ def _reshape(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
 
 def _codes(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     return Mapped(sources[0], dtypes.UINT8, lambda a: a.view(np.uint8))
+
+
+def _from_codes(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (storage,) = params
+    return Mapped(sources[0], storage, lambda a: a.view(storage.numpy))
 
 
 def _times(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
@@ -209,7 +145,18 @@ def _transpose(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     (perm,) = params
     source = sources[0]
     shape = tuple(source.shape[p] for p in perm)
+    swap = _swap(perm) if size(source) > PANEL else None
+    if swap is not None:
+        pre, length, post = (prod(source.shape[a:b]) for a, b in pairwise((0, *swap, len(perm))))
+        return Reshaped(Regrouped(source, pre, length, post, length), shape)
     return Whole(lambda: materialize(source).transpose(perm), source.dtype, shape)
+
+
+def _swap(perm: tuple[int, ...]) -> tuple[int, int] | None:
+    """Where the axes are cut when they stay in order but for the last two of three groups, which change places."""
+    rank = len(perm)
+    cuts = ((a, b) for a in range(rank) for b in range(a + 1, rank))
+    return next((c for c in cuts if perm == (*range(c[0]), *range(c[1], rank), *range(*c))), None)
 
 
 def _reblock(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
@@ -256,6 +203,7 @@ KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
     "onnx_cast": _onnx_cast,
     "reshape": _reshape,
     "codes": _codes,
+    "from_codes": _from_codes,
     "times": _times,
     "subtract": _subtract,
     "regroup": _regroup,

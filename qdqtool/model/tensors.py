@@ -147,6 +147,22 @@ _FORMS = {
 }
 
 
+def constant_tensor(node: NodeProto, base_dir: Path | None) -> TensorProto:
+    """A Constant node as an initializer of the name of its output; a tensor keeps its bytes and its place in a file."""
+    attribute = _value(node)
+    if attribute is not None and attribute.type == AttributeProto.TENSOR:
+        tensor = TensorProto()
+        tensor.CopyFrom(attribute.t)
+    elif attribute is not None and attribute.type in (AttributeProto.STRING, AttributeProto.STRINGS):
+        texts = [attribute.s] if attribute.type == AttributeProto.STRING else list(attribute.strings)
+        dims = () if attribute.type == AttributeProto.STRING else (len(texts),)
+        tensor = TensorProto(data_type=TensorProto.STRING, dims=dims, string_data=texts)
+    else:
+        tensor = make("", materialize(constant_source(node, base_dir)))
+    tensor.name = node.output[0]
+    return tensor
+
+
 def _value(node: NodeProto) -> AttributeProto | None:
     names = ("value", "sparse_value", *_FORMS)
     found: AttributeProto

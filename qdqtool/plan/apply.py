@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, MutableSequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from onnx import FunctionProto, ModelProto, NodeProto, helper
@@ -16,7 +17,7 @@ from qdqtool.expressions import Computed, Const, Literal, Stored
 from qdqtool.kernels.sources import Source, materialize, size
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
-from qdqtool.opsets.edits import carry_out
+from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan import liveness
 from qdqtool.plan.emit import Emitter, Names, constant_name
 from qdqtool.plan.entries import Plan
@@ -35,14 +36,14 @@ class Applied:
     written: dict[Place, tuple[NodeProto, ...]] = field(default_factory=dict)
 
 
-def apply_plan(view: View, plan: Plan, facts: Facts) -> Applied:
+def apply_plan(view: View, plan: Plan, facts: Facts, base_dir: Path | None) -> Applied:
     """Change the model of `view` as planned, in place; `view` is stale afterwards."""
-    return _Application(view, plan, facts).run()
+    return _Application(view, plan, facts, base_dir).run()
 
 
 class _Application:
-    def __init__(self, view: View, plan: Plan, facts: Facts) -> None:
-        self.view, self.plan, self.facts = view, plan, facts
+    def __init__(self, view: View, plan: Plan, facts: Facts, base_dir: Path | None) -> None:
+        self.view, self.plan, self.facts, self.base_dir = view, plan, facts, base_dir
         self.names = Names.of_view(view)
         self.applied = Applied(view.proto)
         self._constants: dict[tuple[ScopePath, Const], str] = {}
@@ -54,9 +55,13 @@ class _Application:
         for place in sorted(self.plan.replaces, key=lambda p: (p.scope, p.index)):
             self.applied.written[place] = tuple(self._written(place))
         self._rewire()
+        for respell in self.plan.respells.values():
+            edits = (AttributeEdit(name, value) for name, value in respell.attributes)
+            carry_out(self.view.node(respell.place), edits)
         for edit in self.plan.edits:
             carry_out(self.view.node(edit.place), edit.edits)
         self._retype()
+        self._hoist()
         self._drop_initializers(dead)
         self._drop_value_infos()
         for path in sorted(self.view.scopes, key=len, reverse=True):
@@ -118,6 +123,12 @@ class _Application:
             for value in (v for values in declared for v in values if v.name == change.key.name):
                 value.type.tensor_type.elem_type = change.dtype.code
 
+    def _hoist(self) -> None:
+        for place in sorted(self.plan.hoists, key=lambda p: (p.scope, p.index)):
+            body = self.view.scopes[place.scope].body
+            assert not isinstance(body, FunctionProto)
+            body.initializer.append(tensors.constant_tensor(self.view.node(place), self.base_dir))
+
     def _drop_initializers(self, dead: Iterable[Key]) -> None:
         gone: dict[ScopePath, set[str]] = defaultdict(set)
         for key in dead:
@@ -139,12 +150,13 @@ class _Application:
     def _rebuild(self, path: ScopePath) -> None:
         scope = self.view.scopes[path]
         places = [Place(path, index) for index in range(len(scope.nodes))]
-        if not any(p in self.applied.written or p in self.plan.dead or p in self._constant_nodes for p in places):
+        gone = self.plan.dead | self.plan.hoists
+        if not any(p in self.applied.written or p in gone or p in self._constant_nodes for p in places):
             return
         nodes: list[NodeProto] = []
         for place in places:
             nodes += self._constant_nodes.get(place, [])
-            if place not in self.plan.dead:
+            if place not in gone:
                 nodes += self.applied.written.get(place, (scope.nodes[place.index],))
         copies = [_copy(n) for n in nodes]
         del scope.body.node[:]
@@ -157,6 +169,8 @@ class _Application:
         _stamp_imports(proto, self.plan.target.opset, used)
         for function in proto.functions:
             path = ("function", domain(function.domain), function.name, function.overload)
+            if path in self.plan.untouched:
+                continue
             _stamp_imports(function, self.plan.target.opset, self._domains.get(path, set()))
         _forget_domains(proto, replaced - {""})
 

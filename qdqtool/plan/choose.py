@@ -169,8 +169,10 @@ class _Run:
             return Rejection((f"{row} gives its codes as {step.meaning.storage}, not as {step.dtype}",))
         if step.meaning.kind == "dequantize" and step.x.dtype is not step.meaning.storage:
             return Rejection((f"{row} reads its codes as {step.meaning.storage}, not as {step.x.dtype}",))
-        zero = step.zero_point or _written_zero(step)
-        written = spelling.write(step.meaning, _operand(step.x), _operand(step.scale), None if zero is None else _operand(zero), row)
+        zero = step.zero_point
+        written = self._written(step, zero, row)
+        if isinstance(written, list) and zero is None and (zero := _written_zero(step)) is not None:
+            written = self._written(step, zero, row)
         if isinstance(written, list):
             return Rejection(tuple(written))
         parts = self._parts((step.x, step.scale, zero))
@@ -180,6 +182,10 @@ class _Run:
         attributes = tuple(sorted((row.theirs(name), value) for name, value in written.items()))
         op = Op(row.op, _ordered(parts, row), attributes, step.dtype, step.shape, row.domain)
         return _joined(op, [p for p in parts if p])
+
+    def _written(self, step: Step, zero: Expr | None, row: Row) -> dict[str, int] | list[str]:
+        operand = None if zero is None else _operand(zero)
+        return spelling.write(step.meaning, _operand(step.x), _operand(step.scale), operand, row)
 
     def _cost(self, choice: Choice) -> Cost:
         parts = set(walk(choice.expr))
@@ -234,7 +240,7 @@ def _operand(expr: Expr) -> Operand:
 
 
 def _written_zero(step: Step) -> Literal | None:
-    """A zero point of zeros, so that no runtime has to guess the type.
+    """A zero point of zeros, which tells the type where no attribute can.
 
     None for uint8, which is every runtime's default, and for float4 and float6, where adding +0 would turn -0 into +0.
     """

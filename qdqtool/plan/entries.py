@@ -14,7 +14,10 @@ from qdqtool.plan.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """The node at `place` becomes these expressions, one for each of its outputs; `steps` are the steps they stand for."""
+    """The node at `place` becomes these expressions, one for each of its outputs; `step` is what they stand for.
+
+    Of a raised pattern the place is the last node, `claimed` are the others and `before` is what they all said.
+    """
 
     place: Place
     outputs: tuple[tuple[str, Expr], ...]
@@ -23,6 +26,18 @@ class Replace:
     exactness: Exactness
     bound: Bound
     step: Step | None = None
+    claimed: tuple[Place, ...] = ()
+    before: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Respell:
+    """The step at `place` keeps its node and operands and changes attributes: new values, or None for one that goes."""
+
+    place: Place
+    attributes: tuple[tuple[str, int | None], ...]
+    what: str
+    step: Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +82,15 @@ class Refusal:
 
 @dataclass(slots=True)
 class Plan:
-    """Everything that a conversion will do, or why it will do nothing."""
+    """Everything that a conversion will do, or why it will do nothing.
+
+    Functions in `untouched` keep their imports too. `hoists` are Constant nodes whose form or type the target lacks; each becomes an initializer of the same name.
+    """
 
     target: Target
     replaces: dict[Place, Replace] = field(default_factory=dict)
+    respells: dict[Place, Respell] = field(default_factory=dict)
+    hoists: set[Place] = field(default_factory=set)
     rewires: list[Rewire] = field(default_factory=list)
     retypes: list[Retype] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
@@ -78,9 +98,10 @@ class Plan:
     refusals: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     kept: int = 0
+    untouched: set[ScopePath] = field(default_factory=set)
     inline: set[ScopePath] = field(default_factory=set)
 
     @property
     def idle(self) -> bool:
         """No node and no value changes."""
-        return not (self.replaces or self.rewires or self.retypes or self.edits)
+        return not (self.replaces or self.respells or self.hoists or self.rewires or self.retypes or self.edits)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Computed, Const, Literal, Stored
 from qdqtool.kernels import recode
 from qdqtool.kernels.sources import ArraySource, Source, materialize, tiles
@@ -94,9 +95,52 @@ def value_range(source: Source) -> tuple[float, float]:
     return (low, high) if low <= high else (0.0, 0.0)
 
 
+def whole(source: Source) -> bool:
+    """All elements are finite integers."""
+    return all(bool((np.isfinite(w) & (w == np.rint(w))).all()) for w in (tile.astype(np.float64) for tile in tiles(source)))
+
+
+def held_in(source: Source, dtype: ElementType) -> bool:
+    """A narrower float type holds every element exactly."""
+    return all(bool((tile.astype(dtype.numpy).astype(tile.dtype) == tile).all()) for tile in tiles(source))
+
+
+def values_of(source: Source, storage: ElementType) -> bool:
+    """The elements are the values of the codes 0, 1, 2 ... of a small-float type, bit for bit but for NaNs."""
+    values = np.arange(1 << storage.bits, dtype=np.uint8).view(storage.numpy).astype(np.float32)
+    table = materialize(source)
+    same = (table.view(np.uint32) == values.view(np.uint32)) | (np.isnan(table) & np.isnan(values))
+    return bool(same.all())
+
+
+def period(source: Source, axis: int) -> int:
+    """The greatest n such that elements along `axis` change only at multiples of n; 0 when they never change."""
+    length, post = source.shape[axis], prod(source.shape[axis + 1 :])
+    flat = materialize(source).reshape(-1, length, post)
+    bits = flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
+    changes = np.flatnonzero((bits[:, 1:] != bits[:, :-1]).any(axis=(0, 2))) + 1
+    return int(np.gcd.reduce(changes)) if changes.size else 0
+
+
+def small_float_exponent(source: Source, storage: ElementType) -> int | None:
+    """The least k for which all ``n * 2**-k`` of an integer tensor are values of `storage`; None when there is none."""
+    largest = max(abs(v) for v in value_range(source))
+    k = next(k for k in range(64) if largest <= storage.high * 2.0**k)
+    for tile in tiles(source):
+        values = np.ldexp(tile.astype(np.float64), -k)
+        if not (values.astype(storage.numpy).astype(np.float64) == values).all():
+            return None
+    return k
+
+
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "equal_along": equal_along,
     "float_codes": float_codes,
     "divides": divides,
     "value_range": value_range,
+    "whole": whole,
+    "held_in": held_in,
+    "values_of": values_of,
+    "period": period,
+    "small_float_exponent": small_float_exponent,
 }

@@ -58,17 +58,20 @@ def _leaves(expr: Expr | None) -> Iterator[Expr]:
 
 
 def dead_nodes(view: View, plan: Plan) -> set[Place]:
-    """Constant, Identity and Cast nodes that only served rewritten steps."""
+    """Constant, Identity and Cast nodes that only served rewritten steps, those dead already not among them."""
     count = readers(view, plan)
     touched = {key for place in plan.replaces for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
+    for key in (k for place in plan.dead for k in _operands(view, place)):
+        count[key] -= 1
+        touched.add(key)
     dead: set[Place] = set()
     waiting = [key for key in touched if count[key] <= 0]
     while waiting:
         key = waiting.pop()
         index = view.scopes[key.scope].producers.get(key.name, (-1, 0))[0]
         place = Place(key.scope, index)
-        if index < 0 or place in dead or place in plan.replaces:
+        if index < 0 or place in dead or place in plan.dead or place in plan.replaces:
             continue
         node = view.node(place)
         if node.op_type not in FEEDERS or domain(node.domain):

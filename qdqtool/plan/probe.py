@@ -13,12 +13,15 @@ from math import prod
 from onnx import NodeProto
 
 from qdqtool.check.probe import Fragment, Port, Probe
+from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Const, Expr, Literal, Runtime, Step, Stored, is_const
 from qdqtool.model.graph import Place
+from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan.build import Builder
 from qdqtool.plan.choose import Choice
 from qdqtool.plan.emit import Emitter, Names, constant_name
-from qdqtool.plan.entries import Replace
+from qdqtool.plan.entries import Replace, Respell
+from qdqtool.plan.pattern_probe import pattern_probe
 from qdqtool.quantization import Blocked, PerAxis
 
 LIMIT = 1 << 18
@@ -28,8 +31,12 @@ LIMIT = 1 << 18
 def probes(builder: Builder) -> Iterator[Probe]:
     """One probe for each replaced step whose operand types are known."""
     for place, entry in builder.plan.replaces.items():
-        if entry.step is not None:
+        if entry.step is not None and entry.before is not None:
+            yield from pattern_probe(builder, place, entry, entry.step)
+        elif entry.step is not None:
             yield from _probe(builder, place, entry, entry.step)
+    for place, respell in builder.plan.respells.items():
+        yield from _respelled(builder, place, respell)
 
 
 def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterator[Probe]:
@@ -52,6 +59,22 @@ def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterat
         tuple(v.name for v in values),
         node.output[0] if not place.scope else "",
         coverage,
+    )
+
+
+def _respelled(builder: Builder, place: Place, entry: Respell) -> Iterator[Probe]:
+    step, coverage = cut(entry.step)
+    values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
+    if any(v.dtype is None for v in values) or step.dtype is None:
+        return
+    before = _before(builder.judge.node(place), builder, place, step)
+    node = NodeProto()
+    node.CopyFrom(before.nodes[0])
+    carry_out(node, (AttributeEdit(name, value) for name, value in entry.attributes))
+    after = replace(before, nodes=(node,), imports={**before.imports, "": builder.target.opset})
+    names = tuple(v.name for v in values)
+    yield Probe(
+        builder.view.title(place), Exactness.BIT_EQUAL, None, before, after, names, node.output[0] if not place.scope else "", coverage
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from qdqtool import capabilities, spelling
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Runtime
-from qdqtool.model.graph import MAIN, Key, Place, View
+from qdqtool.model.graph import MAIN, Key, Place, Scope, View
 from qdqtool.plan.entries import Plan, Refusal
 from qdqtool.plan.lift import Lifted
 from qdqtool.plan.regions import Region
@@ -47,6 +47,12 @@ class Refuser:
         pinned = (f"{region.pins[0]}, so its codes must stay {region.storage}",) if region.pins else ()
         for place, reasons in failed.items():
             self.step(place, (*reasons, *pinned), region)
+
+    def function(self, scope: Scope, dtype: ElementType) -> None:
+        """A function that takes an argument of a type the target lacks: it is inlined."""
+        reason = f"opset {self._plan.target.opset} cannot pass {dtype} to a function"
+        self._plan.refusals.append(Refusal(scope.title(), NO_FORM, (reason,), scope=scope.path))
+        self._plan.inline.add(scope.path)
 
     def _add(self, place: Place, at: str, code: str, reasons: tuple[str, ...], hint: str) -> None:
         root = self._view.scopes[place.scope].root()

@@ -123,10 +123,17 @@ class Regions:
             yield from self._key(outer, name)
 
     def _destinations(self, key: Key, region: Region) -> Iterator[Key]:
+        constant = key in region.constants
         for use in self._view.uses.get(key, ()):
-            yield from self._use(use, region)
+            if not constant or self._moves(use):
+                yield from self._use(use, region)
         for path in self._view.results.get(key, ()):
-            yield from self._result(self._view.scopes[path], key, region)
+            if not constant or self._view.scopes[path].parent is not None:
+                yield from self._result(self._view.scopes[path], key, region)
+
+    def _moves(self, use: Use) -> bool:
+        """The reader only moves elements; other readers of a constant keep reading it as it is."""
+        return use.place not in self._lifted and any(True for _ in links_forward(self._view, use, self._view.node(use.place)))
 
     def _use(self, use: Use, region: Region) -> Iterator[Key]:
         node = self._view.node(use.place)

@@ -27,13 +27,23 @@ class Type:
 UNKNOWN = Type()
 
 
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One way in which a function is called: types of its inputs and values of its attributes."""
+
+    inputs: tuple[Type, ...]
+    bindings: dict[str, AttributeProto]
+
+
 class Types:
     """Types of the values of a model, by the scope that defines them."""
 
     def __init__(self, view: View) -> None:
         self.view = view
         self._table: dict[Key, Type] = {}
-        self.conflicts: dict[ScopePath, str] = {}
+        self.conflicts: dict[ScopePath, tuple[Variant, ...]] = {}
+        self.uncalled: set[ScopePath] = set()
+        self.signatures: dict[ScopePath, tuple[Type, ...]] = {}
         self.bindings: dict[ScopePath, dict[str, AttributeProto]] = {}
         self._collect(view.scopes[MAIN], _inferred(view.proto, outline.of_graph(view.proto.graph)))
         for scope in _functions_by_call(view):
@@ -77,20 +87,21 @@ class Types:
     def _function(self, scope: Scope) -> None:
         calls = list(_calls(self.view, scope))
         if not calls:
+            self.uncalled.add(scope.path)
             return
-        signatures = {tuple(self.at(caller, i) for i in node.input) for caller, node in calls}
-        attributes = {_bound(scope, node) for _, node in calls}
-        if len(signatures) > 1 or len(attributes) > 1:
-            self.conflicts[scope.path] = "its calls differ in types, shapes or attributes"
+        keys = dict.fromkeys((tuple(self.at(caller, i) for i in node.input), _bound(scope, node)) for caller, node in calls)
+        variants = tuple(Variant(inputs, _parsed(attributes)) for inputs, attributes in keys)
+        if len(variants) > 1:
+            self.conflicts[scope.path] = variants
             return
-        self.bindings[scope.path] = {a.name: a for a in (AttributeProto.FromString(b) for b in attributes.pop())}
-        self._collect(scope, _inferred(self.view.proto, self._body(scope, signatures.pop())))
+        self.bindings[scope.path] = variants[0].bindings
+        self.signatures[scope.path] = variants[0].inputs
+        self._collect(scope, _inferred(self.view.proto, self._body(scope, variants[0].inputs)))
 
     def _body(self, scope: Scope, signature: Sequence[Type]) -> GraphProto:
         assert isinstance(scope.body, FunctionProto)
         graph = GraphProto(name=scope.body.name)
-        for name, known in zip(scope.inputs, signature, strict=False):
-            graph.input.append(_value(name, known))
+        graph.input.extend(typed(name, known) for name, known in zip(scope.inputs, signature, strict=False))
         graph.value_info.extend(scope.body.value_info)
         for node in scope.nodes:
             graph.node.append(resolved(outline.of_node(node, {}), self.bindings[scope.path]))
@@ -126,7 +137,12 @@ def declared(value: ValueInfoProto) -> Type:
     return Type(dtypes.of_code(tensor.elem_type), dims if tensor.HasField("shape") else None)
 
 
-def _value(name: str, known: Type) -> ValueInfoProto:
+def _parsed(attributes: tuple[bytes, ...]) -> dict[str, AttributeProto]:
+    return {a.name: a for a in map(AttributeProto.FromString, attributes)}
+
+
+def typed(name: str, known: Type) -> ValueInfoProto:
+    """A declaration of what is known."""
     if known.dtype is None:
         return ValueInfoProto(name=name)
     shape = None if known.shape is None else [d if d is not None else f"{name}_{i}" for i, d in enumerate(known.shape)]

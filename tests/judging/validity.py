@@ -99,12 +99,16 @@ def _ir(model: ModelProto) -> Iterator[str]:
         yield f"ir_version {model.ir_version} does not exist"
 
 
+def room(converted: ModelProto, target: int) -> int:
+    """The ir_version of the target's release, or what the content asks for beyond it; never below 4."""
+    return max(RELEASE_IR.get(target, 4), least_ir(converted), 4)
+
+
 def too_new(original: ModelProto, converted: ModelProto, target: int) -> str:
     """Old runtimes refuse a lowered model whose ir_version is newer than its opset's release and nothing asks for."""
     source = next(i.version for i in original.opset_import if _domain(i.domain) == "")
-    room = max(RELEASE_IR.get(target, 4), least_ir(converted), 4)
-    if target < source and converted.ir_version > room:
-        return f"ir_version {converted.ir_version} at opset {target}, where {room} does"
+    if target < source and converted.ir_version > room(converted, target):
+        return f"ir_version {converted.ir_version} at opset {target}, where {room(converted, target)} does"
     return ""
 
 

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import numpy as np
+
 from qdqtool import dtypes
 from qdqtool.lowerings import collapse
 from qdqtool.quantization import Blocked, PerAxis
 from tests.lowerings.given import Given, dequantize, quantize, unshaped
 from tests.lowerings.verbs import cases, exact, noop, transformed
 
+ULP = float(np.nextafter(np.float32(0.1), np.float32(1)))
 NOOP = {
+    "scales one ulp apart": dequantize(dtypes.INT8, (6, 50), PerAxis(0), scales=[0.1, ULP]),
+    "zeros of both signs": dequantize(dtypes.INT8, (6, 50), PerAxis(0), scales=[0.0, -0.0]),
     "per tensor": dequantize(dtypes.INT8),
     "scales that differ": dequantize(dtypes.INT8, (6, 50), PerAxis(0)),
     "equal scales, zero points that differ": dequantize(dtypes.INT8, (6, 50), PerAxis(0), scales=[0.1], zero=True),

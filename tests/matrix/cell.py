@@ -3,8 +3,8 @@
 Small letters are right: ``=`` same bytes, ``e`` exact, ``v`` equal but for signs of zero where claimed, ``w`` within the bound claimed;
 refused because of ``p`` a port's type, ``q`` run-time quantization to a small float, ``t`` a row of the table.
 Capitals are faults: ``R`` refused without excuse, ``N`` refused without naming node and reason, ``D`` different, ``I`` invalid,
-``L`` something lost,
-``U`` could not be judged, ``X`` crashed, ``C`` the converter's own check failed, ``M`` the argument was changed.
+``L`` something lost, ``U`` could not be judged, ``Z`` ONNX Runtime runs the original but calls the result invalid, ``X`` crashed,
+``C`` the converter's own check failed, ``M`` the argument was changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.graphs.case import Case
 from tests.judge import Subject, judge
 from tests.matrix.excuses import excuse
 
-LETTERS = {"exact": "e", "value": "v", "within": "w", "different": "D", "invalid": "I", "lost": "L", "unjudged": "U"}
+LETTERS = {"exact": "e", "value": "v", "within": "w", "different": "D", "invalid": "I", "lost": "L", "unjudged": "U", "unrunnable": "Z"}
 
 
 @dataclass(frozen=True)
