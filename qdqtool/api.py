@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from onnx import ModelProto
 
@@ -12,6 +12,7 @@ from qdqtool import conversion, inspection
 from qdqtool.check import CheckOptions
 from qdqtool.conversion import Change, Conversion, Request
 from qdqtool.inspection import Inspection
+from qdqtool.model import ir
 from qdqtool.model.load import load
 from qdqtool.plan.entries import Refusal
 
@@ -19,7 +20,7 @@ __all__ = ["Change", "Conversion", "Inspection", "Refusal", "convert", "inspect"
 
 
 def convert(
-    model: str | Path | ModelProto,
+    model: str | Path | ModelProto | Any,
     *,
     opset: int | None = None,
     to: str | None = None,
@@ -43,8 +44,9 @@ def convert(
 
     Parameters
     ----------
-    model : str, Path or ModelProto
-        A file or a model in memory; the latter is not changed unless `in_place`.
+    model : str, Path, ModelProto or onnx_ir.Model
+        A file or a model in memory; the latter is not changed unless `in_place`. ``Conversion.model`` is an
+        ``onnx_ir.Model`` if this is one.
     opset : int, optional
         Target opset of the default domain, 7 to 28; by default that of the model.
     to : str, optional
@@ -85,7 +87,10 @@ def convert(
     request = Request(
         opset, to, exact, allow_approximate, prefer, simplify, check, require_check, in_place, ir_version, external_data, target, options
     )
-    return conversion.convert(model, base_dir, request)
+    if not ir.is_ir(model):
+        return conversion.convert(model, base_dir, request)
+    proto, folder = ir.to_proto(model)
+    return conversion.convert(proto, base_dir or folder, request, wrap=ir.from_proto)
 
 
 def inspect(model: str | Path | ModelProto) -> Inspection:

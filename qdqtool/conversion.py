@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -94,15 +94,19 @@ class Conversion:
     _pending: dict[str, Source] = field(default_factory=dict, repr=False)
     _loaded: Loaded | None = field(default=None, repr=False)
     _unchanged: bool = False
+    _wrap: Callable[[ModelProto], Any] | None = field(default=None, repr=False)
 
     @property
-    def model(self) -> ModelProto:
-        """The result; tensors that nobody had to read keep their references to external data, new ones are inside."""
+    def model(self) -> Any:
+        """The result as ModelProto (or onnx_ir.Model if that was given).
+
+        Tensors that nobody had to read keep their references to external data, new ones are inside.
+        """
         for tensor in walk.tensors(self._proto):
             if tensor.name in self._pending and not inline.has_data(tensor):
                 tensor.MergeFrom(tensors.make(tensor.name, materialize(self._pending[tensor.name])))
         self._pending.clear()
-        return self._proto
+        return self._proto if self._wrap is None else self._wrap(self._proto)
 
     def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True) -> Path:
         """Write the result, computing new constants tile by tile; the file appears whole or not at all.
@@ -164,8 +168,13 @@ class Request:
     options: CheckOptions = field(default_factory=CheckOptions)
 
 
-def convert(model: str | Path | ModelProto, base_dir: str | Path | None, request: Request) -> Conversion:
-    """Carry out a request; the output, if one is asked for, is published only after the check."""
+def convert(
+    model: str | Path | ModelProto, base_dir: str | Path | None, request: Request, wrap: Callable[[ModelProto], Any] | None = None
+) -> Conversion:
+    """Carry out a request; the output, if one is asked for, is published only after the check.
+
+    `wrap` turns the result into what ``Conversion.model`` gives.
+    """
     loaded = load(model, base_dir)
     require_sound(loaded.proto)
     source = opset_of(loaded.proto)
@@ -173,6 +182,7 @@ def convert(model: str | Path | ModelProto, base_dir: str | Path | None, request
     with _original(loaded, request) as original:
         working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
         conversion, pairs = _rewritten(working, source, target, request)
+        conversion._wrap = wrap
         _judge_and_publish(conversion, pairs, original, request)
     return conversion
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from hashlib import sha256
 from math import prod
 
-from onnx import AttributeProto, NodeProto
+from onnx import NodeProto
 
-from qdqtool.check.probe import Fragment, Port, Probe
+from qdqtool.check.probe import Fragment, Probe
 from qdqtool.kernels.sources import ArraySource, materialize
 
 _MOST_STEPS = 128
@@ -34,7 +35,7 @@ class Entry:
 def entry(index: int, probe: Probe) -> Entry:
     """Read a probe's constants, and tell what it has in common with others; bodies within its nodes make it the only one."""
     plain = replace(probe, before=_plain(probe.before), after=_plain(probe.after))
-    nested = any(a.HasField("g") for fragment in (probe.before, probe.after) for node in fragment.nodes for a in node.attribute)
+    nested = any(a.HasField("g") for side in (probe.before, probe.after) for node in side.nodes for a in node.attribute)
     made = probe if nested else plain
     return Entry(index, made, b"%d" % index if nested else _form(made), _contents(made), _elements(made))
 
@@ -54,8 +55,8 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 
 def joined(fragments: Sequence[Fragment]) -> Fragment:
-    """Fragments of one form side by side, `mark`-ed names for each."""
-    parts = [_renamed(fragment, lambda name, number=number: marked(number, name)) for number, fragment in enumerate(fragments)]  # type: ignore[misc]
+    """Fragments of one form side by side, their names `marked`."""
+    parts = [_renamed(fragment, partial(marked, number)) for number, fragment in enumerate(fragments)]
     return Fragment(
         tuple(node for part in parts for node in part.nodes),
         fragments[0].imports,
@@ -93,8 +94,8 @@ def _renamed(fragment: Fragment, name_of: Callable[[str], str]) -> Fragment:
         copy.input[:] = [name and name_of(name) for name in node.input]
         copy.output[:] = [name and name_of(name) for name in node.output]
         nodes.append(copy)
-    ports = [tuple(Port(name_of(p.name), p.dtype, p.shape) for p in side) for side in (fragment.inputs, fragment.outputs)]
-    return Fragment(tuple(nodes), fragment.imports, *ports, {name_of(name): source for name, source in fragment.constants.items()})
+    inputs, outputs = (tuple(replace(port, name=name_of(port.name)) for port in side) for side in (fragment.inputs, fragment.outputs))
+    return Fragment(tuple(nodes), fragment.imports, inputs, outputs, {name_of(name): source for name, source in fragment.constants.items()})
 
 
 def _form(probe: Probe) -> bytes:
@@ -116,5 +117,6 @@ def _contents(probe: Probe) -> bytes:
 
 def _elements(probe: Probe) -> int:
     sides = (probe.before, probe.after)
-    constants = sum(prod(source.shape) for side in sides for source in side.constants.values())
-    return constants + sum(prod(size or _GUESS for size in port.shape or (None, None)) for side in sides for port in (*side.inputs, *side.outputs))
+    shapes = [source.shape for side in sides for source in side.constants.values()]
+    shapes += [tuple(size or _GUESS for size in p.shape or (0, 0)) for side in sides for p in (*side.inputs, *side.outputs)]
+    return sum(prod(shape) for shape in shapes)

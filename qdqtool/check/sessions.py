@@ -37,11 +37,12 @@ class CannotRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How sessions are made: libraries of custom operators, whether graphs are optimized, optimizers left out."""
+    """How sessions are made: libraries of custom operators, whether graphs are optimized, optimizers left out, threads (0: all)."""
 
     custom_ops: tuple[Path, ...] = ()
     optimized: bool = False
     without: tuple[str, ...] = ()
+    threads: int = 0
 
 
 @contextmanager
@@ -104,6 +105,7 @@ def plain(message: str) -> str:
 def _options(setting: Setting, data: Path | None) -> ort.SessionOptions:
     options = ort.SessionOptions()
     options.log_severity_level = _SILENT
+    options.intra_op_num_threads = setting.threads
     # Constants are then dequantized when first needed, and not all before anything runs.
     options.execution_order = ort.ExecutionOrder.PRIORITY_BASED
     if not setting.optimized:

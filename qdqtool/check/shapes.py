@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, product
+from math import prod
 
 from qdqtool.check.probe import Fragment, Port
 
 Shapes = dict[str, tuple[int, ...]]
 
 _DEFAULT = 8
+_LARGE = 1 << 14
 _ATTEMPTS = 64
 _RANKS = (2, 3, 4, 1, 0)
 
@@ -17,12 +19,29 @@ _RANKS = (2, 3, 4, 1, 0)
 def candidates(fragment: Fragment) -> Iterator[Shapes]:
     """Shapes for all inputs, the likeliest first; at most a few dozen.
 
-    An unknown dimension is first 8; then every length a constant has, alone and times each block size.
+    An unknown dimension is first 8; then every length a constant has, alone and times each block size. Large inputs are
+    tried smaller first, with 8 for every length that no constant calls for.
     """
+    if shapes := _smaller(fragment):
+        yield shapes
     sizes = _sizes(fragment)
     unknown = [port for port in fragment.inputs if port.shape is None]
     for rank in _RANKS if unknown else (0,):
         yield from islice(_fillings(fragment.inputs, rank, sizes), _ATTEMPTS)
+
+
+def declared(fragment: Fragment, shapes: Shapes) -> bool:
+    """Whether these are the shapes that the fragment states, as far as it does."""
+    stated = [(port.shape, shapes[port.name]) for port in fragment.inputs if port.shape is not None]
+    return all(len(known) == len(tried) and all(a in (None, b) for a, b in zip(known, tried, strict=True)) for known, tried in stated)
+
+
+def _smaller(fragment: Fragment) -> Shapes | None:
+    known = {port.name: port.shape for port in fragment.inputs if port.shape is not None}
+    if len(known) < len(fragment.inputs) or sum(prod(size or _DEFAULT for size in shape) for shape in known.values()) <= _LARGE:
+        return None
+    called = set(_of_constants(fragment))
+    return {name: tuple(size if size in called else min(size or _DEFAULT, _DEFAULT) for size in shape) for name, shape in known.items()}
 
 
 def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[Shapes]:
@@ -36,8 +55,16 @@ def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[
 
 def _sizes(fragment: Fragment) -> list[int]:
     """Lengths worth trying; one-element constants say nothing."""
-    lengths = [size for source in fragment.constants.values() for size in source.shape if size > 1]
     known = [size for port in fragment.inputs for size in port.shape or () if size is not None and size > 1]
-    blocks = [a.i for node in fragment.nodes for a in node.attribute if a.name == "block_size" and a.i > 1]
-    multiples = [size * block for size in (*lengths, *known) for block in blocks]
-    return list(dict.fromkeys([_DEFAULT, *lengths, *multiples, *known, *blocks]))
+    blocks = _blocks(fragment)
+    return list(dict.fromkeys([_DEFAULT, *_of_constants(fragment), *(size * block for size in known for block in blocks), *known, *blocks]))
+
+
+def _of_constants(fragment: Fragment) -> list[int]:
+    """Lengths of its constants, alone and times each block size."""
+    lengths = [size for source in fragment.constants.values() for size in source.shape if size > 1]
+    return lengths + [size * block for size in lengths for block in _blocks(fragment)]
+
+
+def _blocks(fragment: Fragment) -> list[int]:
+    return [a.i for node in fragment.nodes for a in node.attribute if a.name == "block_size" and a.i > 1]

@@ -7,6 +7,9 @@ normal number by a magic number. Value-equal: only the sign of zero can differ. 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
+
+import ml_dtypes
 
 from qdqtool import dtypes, phrases
 from qdqtool.dtypes import ElementType
@@ -16,29 +19,27 @@ from qdqtool.lowerings import Context, Said
 
 NAME = "float-grid"
 
-GRIDS: dict[ElementType, tuple[int, int]] = {
-    dtypes.FLOAT8E4M3FN: (3, -6),
-    dtypes.FLOAT8E5M2: (2, -14),
-    dtypes.FLOAT8E4M3FNUZ: (3, -7),
-    dtypes.FLOAT8E5M2FNUZ: (2, -15),
-    dtypes.FLOAT4E2M1: (1, 0),
-    dtypes.FLOAT6E2M3: (3, 0),
-    dtypes.FLOAT6E3M2: (2, -2),
-}
-"""Stored mantissa bits and the exponent of the least normal number."""
-
 
 def say(step: Step, context: Context) -> Iterator[Said]:
     meaning = step.meaning
-    if meaning.kind != "quantize" or meaning.storage not in GRIDS or step.dtype is not dtypes.FLOAT or not meaning.saturate:
+    if meaning.kind != "quantize" or meaning.storage is None or not meaning.storage.small_float:
+        return
+    if step.dtype is not dtypes.FLOAT or not meaning.saturate:
         return
     value = phrases.quotient(step)
     if value is not None:
         yield Said(phrases.ungrouped(_rounded(value, meaning.storage, context.opset), step), Exactness.VALUE_EQUAL)
 
 
+def grid(storage: ElementType) -> tuple[int, int]:
+    """Stored mantissa bits and the exponent of the least normal number."""
+    finfo: Any = ml_dtypes.finfo
+    info = finfo(storage.numpy)
+    return int(info.nmant), int(info.minexp)
+
+
 def _rounded(value: Expr, storage: ElementType, opset: int) -> Expr:
-    mantissa, exponent = GRIDS[storage]
+    mantissa, exponent = grid(storage)
     clipped = phrases.clip(value, storage.low, storage.high, opset)
     split = binary("Mul", clipped, literal(2.0 ** (23 - mantissa) + 1, dtypes.FLOAT))
     large = binary("Sub", split, binary("Sub", split, clipped))

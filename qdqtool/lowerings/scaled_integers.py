@@ -18,21 +18,10 @@ from qdqtool.lowerings import Context, Said
 
 NAME = "scaled-integers"
 
-SMALLEST: dict[ElementType, int] = {
-    dtypes.FLOAT4E2M1: 1,
-    dtypes.FLOAT6E2M3: 3,
-    dtypes.FLOAT6E3M2: 4,
-    dtypes.FLOAT8E4M3FN: 9,
-    dtypes.FLOAT8E4M3FNUZ: 10,
-    dtypes.FLOAT8E5M2: 16,
-    dtypes.FLOAT8E5M2FNUZ: 17,
-}
-"""k: the least code is 2**-k."""
-
 
 def say(step: Step, context: Context) -> Iterator[Said]:
     meaning, x, scale = step.meaning, step.x, step.scale
-    if meaning.kind != "dequantize" or meaning.storage not in SMALLEST or meaning.expressed is None:
+    if meaning.kind != "dequantize" or meaning.storage is None or not meaning.storage.small_float or meaning.expressed is None:
         return
     if (
         not isinstance(x, Stored | Literal | Computed)

@@ -167,10 +167,12 @@ class _Application:
         replaced = {domain(self.view.node(place).domain) for place in self.plan.replaces}
         used = set().union(*self._domains.values()) if self._domains else set()
         _stamp_imports(proto, self.plan.target.opset, used)
+        kept = [f for f in proto.functions if ("function", domain(f.domain), f.name, f.overload) not in self.plan.drops]
+        if len(kept) < len(proto.functions):
+            del proto.functions[:]
+            proto.functions.extend(kept)
         for function in proto.functions:
             path = ("function", domain(function.domain), function.name, function.overload)
-            if path in self.plan.untouched:
-                continue
             _stamp_imports(function, self.plan.target.opset, self._domains.get(path, set()))
         _forget_domains(proto, replaced - {""})
 

@@ -13,13 +13,14 @@ from qdqtool.dtypes import ElementType
 from qdqtool.exactness import NO_BOUND, Exactness
 from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, cast
 from qdqtool.model import tensors
-from qdqtool.model.graph import Key, Place, ScopePath, View, domain
+from qdqtool.model.graph import Key, Place, Scope, ScopePath, View, domain
 from qdqtool.plan import dynamic, liveness, patterns, variants
 from qdqtool.plan.choose import Choice, Chooser, Rejection
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.entries import Edit, Plan, Replace, Respell, Retype, Rewire
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.judge import Judge
+from qdqtool.plan.legal import node_problems
 from qdqtool.plan.lift import Lifted, lift_all, with_carrier
 from qdqtool.plan.refuse import Refuser
 from qdqtool.plan.regions import Region, Regions
@@ -68,8 +69,9 @@ class Builder:
         """Functions that stay as they are although their calls differ, and those whose arguments the target cannot pass."""
         for path in self.types.uncalled:
             self._settled.add(path)
-            self.plan.untouched.add(path)
-            self.plan.notes.append(f"{self.view.scopes[path].title()} is never called: left as it is")
+            if not self._legal_unseen(self.view.scopes[path]):
+                self.plan.drops.add(path)
+                self.plan.notes.append(f"{self.view.scopes[path].title()} is never called, and the target cannot say it: dropped")
         for path in self.types.conflicts:
             if variants.stands(self.view, self.types, self.view.scopes[path], lambda v: Builder(v, self.target, self._base_dir).build()):
                 self._settled.add(path)
@@ -79,6 +81,11 @@ class Builder:
             late = [t.dtype for t in signature if t.dtype is not None and t.dtype.since > self.target.opset]
             if late:
                 self.refuser.function(self.view.scopes[path], late[0])
+
+    def _legal_unseen(self, scope: Scope) -> bool:
+        """Whether the target knows all operators and attributes of a body whose types nobody gives."""
+        inside = [s for s in self.view.scopes.values() if s.root() is scope]
+        return all(not node_problems(node, self.target.opset) for s in inside for node in s.nodes)
 
     def _root(self, place: Place) -> ScopePath:
         return self.view.scopes[place.scope].root().path

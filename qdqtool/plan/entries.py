@@ -84,7 +84,8 @@ class Refusal:
 class Plan:
     """Everything that a conversion will do, or why it will do nothing.
 
-    Functions in `untouched` keep their imports too. `hoists` are Constant nodes whose form or type the target lacks; each becomes an initializer of the same name.
+    `hoists` are Constant nodes whose form or type the target lacks; each becomes an initializer of the same name.
+    `drops` are functions that nobody calls and the target cannot say.
     """
 
     target: Target
@@ -98,7 +99,7 @@ class Plan:
     refusals: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     kept: int = 0
-    untouched: set[ScopePath] = field(default_factory=set)
+    drops: set[ScopePath] = field(default_factory=set)
     inline: set[ScopePath] = field(default_factory=set)
 
     @property

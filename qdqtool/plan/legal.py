@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from onnx import AttributeProto, helper
+from onnx import AttributeProto, NodeProto, helper
 
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Attribute
@@ -23,3 +23,10 @@ def illegal(
     operands = [ABSENT if i == "" else i for i in inputs]
     protos = {name: attribute_proto(name, value) for name, value in attributes}
     return tuple(legal(op, "", operands, [output], protos, opset))
+
+
+def node_problems(node: NodeProto, opset: int) -> list[str]:
+    """Reasons against a node whatever its types; attributes that refer to a function's count as written."""
+    inputs = [None if name else ABSENT for name in node.input]
+    outputs = [None if name else ABSENT for name in node.output]
+    return legal(node.op_type, node.domain, inputs, outputs, {a.name: a for a in node.attribute}, opset)

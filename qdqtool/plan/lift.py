@@ -9,7 +9,7 @@ from onnx import NodeProto
 
 from qdqtool.capabilities import Row, operators, row_at
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Expr, Step
+from qdqtool.expressions import Expr, Runtime, Step
 from qdqtool.model.graph import Place, Scope, View, domain
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.target import Target
@@ -42,13 +42,13 @@ def lift_all(view: View, types: Types, constants: Constants, target: Target) -> 
     found = {}
     for place, scope, node in view.places():
         if is_step(node):
-            lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), view, constants, target)
+            lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), types, constants, target)
             if lifted is not None:
                 found[place] = lifted
     return found
 
 
-def _lift(place: Place, scope: Scope, node: NodeProto, view: View, constants: Constants, target: Target) -> Lifted | None:
+def _lift(place: Place, scope: Scope, node: NodeProto, types: Types, constants: Constants, target: Target) -> Lifted | None:
     dialect, kind = operators()[domain(node.domain), node.op_type]
     source = row_at(dialect, kind, scope.imports.get(domain(node.domain), 1))
     if source is None or any(a.ref_attr_name for a in node.attribute):
@@ -57,6 +57,8 @@ def _lift(place: Place, scope: Scope, node: NodeProto, view: View, constants: Co
     if not (names[0] and names[1]):
         return None
     operands = [constants.expression(scope, name) for name in names if name]
+    if isinstance(operands[0], Runtime) and operands[0].shape is None:
+        operands[0] = replace(operands[0], shape=types.at(scope, node.output[0]).shape)
     spelling = _spelling(node, operands, source)
     meaning = read(spelling, source)
     alone = _alone(spelling, node, source, target, scope.imports)

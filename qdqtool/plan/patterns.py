@@ -195,9 +195,9 @@ class _Search:
 
 
 def _raise(builder: Builder, tree: Tree, place: Place, output: str) -> Replace | None:
-    """The way with the smallest constants, then the fewest nodes, that the target says natively."""
+    """The native way that takes the place of most nodes, then the one with the smallest constants."""
     chooser = builder.chooser(place.scope)
-    found: list[tuple[tuple[int, int, int], Replace]] = []
+    found: list[tuple[tuple[int, ...], Replace]] = []
     for way, exactness in _Search(builder, tree).ways(tree.expr).items():
         if way == tree.expr or not isinstance(way, Step) or any(isinstance(e, Step) and is_marker(e.scale) for e in walk(way)):
             continue
@@ -208,7 +208,7 @@ def _raise(builder: Builder, tree: Tree, place: Place, output: str) -> Replace |
             claimed = {p for p, _ in tree.origins.values()} - _below(tree, kept) - {place}
             entry = Replace(place, ((output, choice.expr),), str(step.meaning), ("simplify",), exactness, NO_BOUND, step)
             entry = replace(entry, claimed=tuple(sorted(claimed, key=lambda p: p.index)), before=tree.expr)
-            found.append(((exactness, *_size(choice.expr)), entry))
+            found.append(((exactness, -len(claimed), *_size(choice.expr)), entry))
     return min(found, key=lambda f: f[0], default=(None, None))[1]
 
 

@@ -29,14 +29,13 @@ MOVERS: Mapping[str, tuple[int, ...] | None] = {
 }
 """Operators that only move elements, with the inputs that hold them; None means all."""
 
-CARRIERS: Mapping[ElementType, tuple[ElementType, ...]] = {
-    **dict.fromkeys((dtypes.INT2, dtypes.INT4), (dtypes.INT8, dtypes.FLOAT)),
-    **dict.fromkeys((dtypes.UINT2, dtypes.UINT4), (dtypes.UINT8, dtypes.FLOAT)),
-    **dict.fromkeys((dtypes.INT16, dtypes.UINT16), (dtypes.INT32, dtypes.FLOAT)),
-    **dict.fromkeys((dtypes.INT8, dtypes.UINT8), (dtypes.INT32, dtypes.FLOAT)),
-    **dict.fromkeys((*dtypes.FLOAT8, dtypes.FLOAT4E2M1, dtypes.FLOAT6E2M3, dtypes.FLOAT6E3M2), (dtypes.FLOAT,)),
-}
-"""Wider types that hold every code of a storage type exactly, narrowest first."""
+
+def carriers(storage: ElementType) -> tuple[ElementType, ...]:
+    """Wider types that hold every code of a storage type exactly, narrowest first."""
+    if not storage.integer:
+        return (dtypes.FLOAT,)
+    byte = dtypes.INT8 if storage.kind == "int" else dtypes.UINT8
+    return (byte if storage.bits < 8 else dtypes.INT32, dtypes.FLOAT)
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +53,7 @@ class Region:
 
     def carriers(self) -> tuple[ElementType, ...]:
         """Types to try, the storage type first."""
-        return (self.storage,) if self.pins else (self.storage, *CARRIERS.get(self.storage, ()))
+        return (self.storage,) if self.pins else (self.storage, *carriers(self.storage))
 
 
 class Regions:

@@ -5,7 +5,7 @@ import pytest
 from qdqtool import dtypes
 from qdqtool.check.probe import Fragment, Port, Probe
 from qdqtool.check.sessions import Setting
-from qdqtool.check.steps import EVALUATOR, RUNTIME, check_step, check_steps
+from qdqtool.check.steps import EVALUATOR, RUNTIME, check_steps
 from qdqtool.exactness import Bound, Exactness
 from tests.check.builders import FIVE_SCALES as S
 from tests.check.builders import FIVE_ZERO_POINTS as Z
@@ -16,7 +16,7 @@ X = [Port("x", dtypes.FLOAT, (3, 5, 7))]
 
 
 def _verdict(made: Probe) -> tuple[str, str]:
-    result = check_step(made, SETTING, 0)
+    (result,) = check_steps([made], SETTING, 0)
     return result.verdict, result.judge
 
 
@@ -133,14 +133,14 @@ def test_float4_carried_by_float16() -> None:
 
 
 def test_a_replacement_that_is_no_valid_graph_is_different_even_if_nobody_runs_it() -> None:
-    result = check_step(probe(_quantize(), single("Nothing", 13, dtypes.FLOAT, dtypes.INT8, [S])), SETTING, 0)
+    (result,) = check_steps([probe(_quantize(), single("Nothing", 13, dtypes.FLOAT, dtypes.INT8, [S]))], SETTING, 0)
     assert result.verdict == "different"
     assert "No Op registered for Nothing" in result.reason
 
 
 def test_what_nobody_runs_is_not_checked() -> None:
     custom = fragment([node("Mine", ["x"], ["y"], domain="com.mine")], 13, X, Port("y", dtypes.INT8))
-    result = check_step(probe(custom, custom), SETTING, 0)
+    (result,) = check_steps([probe(custom, custom)], SETTING, 0)
     assert result.verdict == "not checked"
     assert "ONNX Runtime: " in result.reason
     assert "evaluator only: " in result.reason

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from qdqtool import dtypes
 from qdqtool.expressions import Computed, Expr, Runtime, Stored
 from qdqtool.kernels.sources import materialize
 from qdqtool.model.graph import MAIN, View
@@ -78,10 +79,13 @@ def test_a_cast_is_computed_as_onnx_casts() -> None:
     assert materialize(Facts(constants.open).source(found)).tolist() == [0, 1]
 
 
+BRANCHES = """g (bool c) => (y) {
+  y = If (c) <then_branch: graph = t () => (float[2] a) { a = Identity(f) }, else_branch: graph = e () => (float[2] b) { b = Identity(f) }>
+}"""
+
+
 def test_a_constant_of_an_outer_scope() -> None:
-    body = "t () => (float[2] r) { r = Identity(f) }"
-    proto = model(f"g (bool c) => (y) {{ y = If (c) <then_branch: graph = {body}, else_branch: graph = {body.replace('t ', 'e ').replace('r', 'q').replace('qetu', 'retu')}> }}", f=np.float32([1, 2]))  # fmt: skip
-    view = View(proto)
+    view = View(model(BRANCHES, f=np.float32([1, 2])))
     below: Any = next(s for path, s in view.scopes.items() if path and path[-1] == "then_branch")
     constants = Constants(view, Types(view), None)
-    assert constants.expression(below, "r") == Stored((), "f", constants.expression(below, "f").dtype, (2,))
+    assert constants.expression(below, "a") == Stored((), "f", dtypes.FLOAT, (2,))

@@ -1,0 +1,1 @@
+"""Raising: what a conversion says in fewer words on request."""
