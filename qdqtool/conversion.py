@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from onnx import ModelProto, defs, inliner
 
-from qdqtool.check import CheckOptions, Probe, Report, check
+from qdqtool.check import CheckOptions, Probe, Report, Rounded, check
 from qdqtool.dialects import all_dialects
 from qdqtool.errors import CheckFailed, Refused, Usage
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
@@ -94,6 +94,7 @@ class Conversion:
     _pending: dict[str, Source] = field(default_factory=dict, repr=False)
     _loaded: Loaded | None = field(default=None, repr=False)
     _unchanged: bool = False
+    _rounded: tuple[Rounded, ...] = ()
     _wrap: Callable[[ModelProto], Any] | None = field(default=None, repr=False)
 
     @property
@@ -104,7 +105,7 @@ class Conversion:
         """
         for tensor in walk.tensors(self._proto):
             if tensor.name in self._pending and not inline.has_data(tensor):
-                tensor.MergeFrom(tensors.make(tensor.name, materialize(self._pending[tensor.name])))
+                tensor.raw_data = tensors.make(tensor.name, materialize(self._pending[tensor.name])).raw_data
         self._pending.clear()
         return self._proto if self._wrap is None else self._wrap(self._proto)
 
@@ -245,6 +246,7 @@ def _rewritten(loaded: Loaded, source: int, target: Target, request: Request) ->
     unchanged = idle and proto.ir_version == before
     result = Conversion(source, target.opset, (before, proto.ir_version), changes, tuple(notes), plan.kept)
     result._proto, result._pending, result._loaded, result._unchanged = proto, pending, loaded, unchanged
+    result._rounded = tuple(plan.rounded)
     return result, pairs
 
 
@@ -336,7 +338,7 @@ def _place(conversion: Conversion, request: Request) -> Iterator[tuple[Path, boo
 def _checked(original: Path, staged: Staged, pairs: list[Probe], conversion: Conversion, request: Request) -> Report:
     loaded = conversion._loaded
     assert loaded is not None
-    report = check(original, staged.model, pairs, options=replace(request.options, base_dir=loaded.base_dir))
+    report = check(original, staged.model, pairs, options=replace(request.options, base_dir=loaded.base_dir, rounded=conversion._rounded))
     if report.verdict == "different":
         raise CheckFailed(
             "the rewritten model differs from the original; nothing was written", report, hint="please report this with the model"

@@ -125,8 +125,15 @@ def quotient(step: Step) -> Expr | None:
     scale = spread(narrowed(step.scale, compute), step)
     if x is None or scale is None:
         return None
+    if is_one(step.scale) and compute is dtypes.FLOAT:
+        return x
     divided = binary("Div", x, scale)
     return divided if compute is dtypes.FLOAT else cast(cast(divided, compute), dtypes.FLOAT)
+
+
+def is_one(scale: Expr) -> bool:
+    """A new scale of 1, as divide-first writes it."""
+    return isinstance(scale, Literal) and scale.shape == () and bool(scale.array == 1)
 
 
 def narrowed(x: Expr, compute: ElementType) -> Expr:

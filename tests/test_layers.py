@@ -28,6 +28,7 @@ FORBIDDEN = {
     "opsets": ("onnxruntime", "click", "rich", "qdqtool.plan", "qdqtool.check"),
     "dialects": ("onnxruntime", "click", "rich", "qdqtool.lowerings", "qdqtool.plan", "qdqtool.check"),
     "lowerings": ("onnx", "onnxruntime", "click", "rich", "qdqtool.dialects", "qdqtool.check", "qdqtool.model"),
+    "raising": ("onnx", "onnxruntime", "click", "rich", "qdqtool.dialects", "qdqtool.check", "qdqtool.model", "qdqtool.plan"),
     "plan": ("onnxruntime", "click", "rich", "qdqtool.api", "qdqtool.reports"),
     "check": ("click", "rich", "qdqtool.api", "qdqtool.reports", "qdqtool.plan"),
     "api": ("click", "rich", "onnxruntime", "qdqtool.cli", "qdqtool.reports"),

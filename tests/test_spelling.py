@@ -158,7 +158,15 @@ def test_read(version: str, operands: str, attributes: dict[str, int], expected:
 F32, F16, BF16, I8, U8, I4 = dtypes.FLOAT, dtypes.FLOAT16, dtypes.BFLOAT16, dtypes.INT8, dtypes.UINT8, dtypes.INT4
 
 
-def quantized(storage: ElementType, where: Granularity = T, *, x: ElementType = F32, scale: ElementType = F32, compute: ElementType = F32, saturate: bool = True) -> Meaning:  # fmt: skip
+def quantized(
+    storage: ElementType,
+    where: Granularity = T,
+    *,
+    x: ElementType = F32,
+    scale: ElementType = F32,
+    compute: ElementType = F32,
+    saturate: bool = True,
+) -> Meaning:
     return Meaning("quantize", storage, x, scale, where, compute, saturate)
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from qdqtool.check.info import default_load
 from qdqtool.check.model import check_model
 from qdqtool.check.options import CheckOptions
-from qdqtool.check.probe import Fragment, Port, Probe
+from qdqtool.check.probe import Fragment, Port, Probe, Rounded
 from qdqtool.check.report import Report
 from qdqtool.check.steps import check_steps
 from qdqtool.check.subject import Subject
 
-__all__ = ["CheckOptions", "Fragment", "Port", "Probe", "Report", "check"]
+__all__ = ["CheckOptions", "Fragment", "Port", "Probe", "Report", "Rounded", "check"]
 
 _DEFAULT = CheckOptions()
 

@@ -55,20 +55,20 @@ def batches(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
 
 
 def joined(fragments: Sequence[Fragment]) -> Fragment:
-    """Fragments of one form side by side, their names `marked`."""
+    """Fragments of one form side by side, their names `marked`, to be run with inputs of any size."""
     parts = [_renamed(fragment, partial(marked, number)) for number, fragment in enumerate(fragments)]
     return Fragment(
         tuple(node for part in parts for node in part.nodes),
         fragments[0].imports,
-        tuple(port for part in parts for port in part.inputs),
+        tuple(replace(port, shape=port.shape and (None,) * len(port.shape)) for part in parts for port in part.inputs),
         tuple(port for part in parts for port in part.outputs),
         {name: source for part in parts for name, source in part.constants.items()},
     )
 
 
 def marked(number: int, name: str) -> str:
-    """A name of the fragment with this number within those joined."""
-    return f"{number}/{name}"
+    """A name of the fragment with this number within those joined; the first keeps its own."""
+    return f"{number}/{name}" if number else name
 
 
 def _plain(fragment: Fragment) -> Fragment:

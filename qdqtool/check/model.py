@@ -58,13 +58,15 @@ def check_model(original: Subject, rewritten: Subject, probes: Sequence[Probe], 
         The inputs given do not fit the model.
     """
     model = original.proto()
-    ports, random, promise = signature(model), random_outputs(model), promised(model, probes)
+    ports, random, promise = signature(model), random_outputs(model), promised(model, probes, options.rounded)
     at = cuts((model, rewritten.proto()))
     del model
     notes = tuple(f"output {name} was not compared: it depends on the random operator {cause}" for name, cause in random.items())
     wanted = tuple(name for name in ports.outputs if name not in random)
     if not wanted:
         return ModelOutcome(notes=notes, reason="every output depends on random operators" if random else "the model has no outputs")
+    if options.rounded:
+        notes += (f"equal up to rounding: ONNX Runtime adds up in another order in {', '.join(each.node for each in options.rounded)}",)
     if at:
         notes += (f"both models ran in {len(at) + 1} pieces, one after the other: their constants exceed {LIMIT >> 20} MiB",)
     outcome = _compared(_Task(original, rewritten, probes, options, ports, wanted, promise, at))
@@ -112,7 +114,7 @@ def _broken(error: CannotRun, judge: str) -> ModelOutcome:
 def _explained(task: _Task, comparisons: tuple[Comparison, ...], inputs: Inputs) -> ModelOutcome:
     """Replay, which finds the step to blame or clears the difference."""
     try:
-        replayed = replay(task.original, task.rewritten, task.probes, inputs, task.wanted, task.options.setting, task.cuts)
+        replayed = replay(task.original, task.rewritten, task.probes, inputs, task.wanted, task.options, task.cuts)
     except CannotRun as error:
         return ModelOutcome(tuple(by_steps(task.promise, c, f"no replay: {error}") for c in comparisons))
     steps = replayed.comparisons

@@ -1,7 +1,7 @@
 """Our implementations of operators, plugged into ``onnx.reference``.
 
 Its own lack DequantizeLinear below opset 19 and all of com.microsoft, saturate to the wrong end beyond int32, and divide
-float16 in float16 at every opset; its BatchNormalization 9 trains.
+float16 in float16 at every opset.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 
 from qdqtool import dtypes
+from qdqtool.check.repairs import REPAIRS
 from qdqtool.dtypes import ElementType
 from qdqtool.kernels.cast import RoundMode, cast
 from qdqtool.kernels.dequantize import dequantize
@@ -76,20 +77,6 @@ class DynamicQuantizeLinear(OpRun):
         return quantize(x, step, zero, storage=dtypes.UINT8, axis=None, block=None, compute=dtypes.FLOAT), step, zero
 
 
-class BatchNormalization(OpRun):
-    """BatchNormalization in inference; the reference's version 9 computes training."""
-
-    op_domain = ""
-
-    def _run(self, x: Array, scale: Array, bias: Array, mean: Array, var: Array, **attributes: Any) -> tuple[Array]:
-        if attributes.get("training_mode") or len(self.onnx_node.output) > 1:
-            raise NotImplementedError("BatchNormalization in training")
-        columns = [p.reshape(-1, *(1,) * (x.ndim - 2)) for p in (scale, bias, mean, var)]
-        factor, shift, centre, spread = columns
-        epsilon = np.asarray(attributes.get("epsilon", 1e-5), x.dtype)
-        return (((x - centre) / np.sqrt(spread + epsilon) * factor + shift).astype(x.dtype),)
-
-
 def _of_microsoft(operator: type[OpRun]) -> type[OpRun]:
     return type(operator.__name__, (operator,), {"op_domain": _MICROSOFT})
 
@@ -99,9 +86,9 @@ OPERATORS: tuple[type[OpRun], ...] = (
     DequantizeLinear,
     Cast,
     DynamicQuantizeLinear,
-    BatchNormalization,
     _of_microsoft(QuantizeLinear),
     _of_microsoft(DequantizeLinear),
+    *REPAIRS,
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from qdqtool.check.probe import Rounded
 from qdqtool.check.sessions import Setting
 
 
@@ -26,6 +27,8 @@ class CheckOptions:
     base_dir : Path, optional
         Folder of the original's external data, by default that of the original. The rewritten model's data is looked for
         beside it first, then here.
+    rounded : tuple of Rounded
+        Nodes whose results may part by rounding though nothing is wrong.
     info : bool
         Whether to load the result with default optimizations at the end.
     """
@@ -35,6 +38,7 @@ class CheckOptions:
     seed: int = 0
     custom_ops: tuple[Path, ...] = ()
     base_dir: Path | None = None
+    rounded: tuple[Rounded, ...] = ()
     info: bool = True
 
     @property

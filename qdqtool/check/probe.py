@@ -33,6 +33,17 @@ class Fragment:
 
 
 @dataclass(frozen=True, slots=True)
+class Rounded:
+    """A node that stays and means the same, but whose sums ONNX Runtime adds up in another order in the rewritten model.
+
+    `node` names it in words; `values` are its results in the main graph, and empty for a node in a body or function.
+    """
+
+    node: str
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Probe:
     """One rewritten step: original and replacement, with the class and bound promised for it.
 

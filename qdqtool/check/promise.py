@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from onnx import ModelProto, TensorProto
 
 from qdqtool.check.compare import Comparison
-from qdqtool.check.probe import Probe
+from qdqtool.check.probe import Probe, Rounded
 from qdqtool.check.replay import Replayed
 from qdqtool.exactness import Exactness
 from qdqtool.model.walk import tensors
@@ -25,9 +25,10 @@ class Promise:
     float16: bool
 
 
-def promised(model: ModelProto, probes: Sequence[Probe]) -> Promise:
-    """The promise for a model whose rewritten steps are these."""
-    return Promise(max((probe.exactness for probe in probes), default=Exactness.BIT_EQUAL), _has_float16(model))
+def promised(model: ModelProto, probes: Sequence[Probe], rounded: Sequence[Rounded] = ()) -> Promise:
+    """The promise for a model whose rewritten steps are these, and in which these nodes are rounded otherwise."""
+    classes = [probe.exactness for probe in probes] + ([Exactness.ROUNDING] if rounded else [])
+    return Promise(max(classes, default=Exactness.BIT_EQUAL), _has_float16(model))
 
 
 def cleared(promise: Promise, comparison: Comparison, replayed: Replayed) -> Comparison:

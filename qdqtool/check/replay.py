@@ -6,7 +6,7 @@ a step equal up to rounding moves all that follows. Cut apart, every step stands
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +15,8 @@ from onnx import ModelProto, ValueInfoProto
 from qdqtool import dtypes
 from qdqtool.check.compare import Comparison, compare
 from qdqtool.check.fragments import value_info
+from qdqtool.check.numbers import maximum, spacing, wide
+from qdqtool.check.options import CheckOptions
 from qdqtool.check.outcome import outcome
 from qdqtool.check.pools import converted
 from qdqtool.check.probe import Port, Probe
@@ -24,12 +26,13 @@ from qdqtool.check.sessions import CannotRun, Setting
 from qdqtool.check.steps import RUNTIME
 from qdqtool.check.subject import Subject
 from qdqtool.dtypes import ElementType
-from qdqtool.exactness import Exactness
+from qdqtool.exactness import Bound, Exactness
 from qdqtool.kernels.sources import Array
 
 _PRODUCED = "::produced"
 _OUTSIDE = "outside of the rewritten steps:"
 _MOST_BYTES = 1 << 30
+_ULPS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,26 @@ class Replayed:
 
 
 def replay(
-    original: Subject, rewritten: Subject, probes: Sequence[Probe], inputs: Inputs, wanted: Sequence[str], setting: Setting, at: Cuts = ()
+    original: Subject,
+    rewritten: Subject,
+    probes: Sequence[Probe],
+    inputs: Inputs,
+    wanted: Sequence[str],
+    options: CheckOptions,
+    at: Cuts = (),
 ) -> Replayed:
     """Judge every step on its real inputs, and all outputs and values between the steps bit for bit.
+
+    Results of nodes that are rounded otherwise may lie a few ulps of their largest value apart.
 
     Raises
     ------
     CannotRun
         One of the check copies does not run.
     """
-    carriers = _carriers(probes)
-    cuts = _cuts(original.proto(), rewritten.proto(), carriers)
+    setting, carriers = options.setting, _carriers(probes)
+    rounded = {value: each.node for each in options.rounded for value in each.values}
+    cuts = _cuts(original.proto(), rewritten.proto(), carriers.keys() | rounded.keys())
     values = _arrays(copy_in_runtime(_exposed(original.proto(), cuts), original, setting, inputs, cuts, at))
     cuts = [name for name in cuts if name in values]
     everything = {**inputs, **values}
@@ -63,8 +75,15 @@ def replay(
     after = _run_cut(rewritten, {name: carriers.get(name, own[name]) for name in cuts}, everything, wanted, setting, at)
     by_output = {probe.output_in_model: probe for probe in probes if probe.output_in_model}
     names = [name + _PRODUCED for name in cuts] + [name for name in wanted if name not in values]
-    found = [_judged(name, before[name], after[name], by_output, everything) for name in names if name in before and name in after]
+    found = [
+        _rounded(rounded[plain], before[name], after[name])
+        if (plain := name.removesuffix(_PRODUCED)) in rounded
+        else _judged(name, before[name], after[name], by_output, everything)
+        for name in names
+        if name in before and name in after
+    ]
     left_out = sum(probe.output_in_model not in values for probe in probes)
+    left_out += sum(not each.values or any(value not in values for value in each.values) for each in options.rounded)
     return Replayed(tuple(_undecided(c) if left_out and c.where.startswith(_OUTSIDE) else c for c in found), left_out)
 
 
@@ -84,7 +103,7 @@ def _carriers(probes: Sequence[Probe]) -> dict[str, ElementType]:
     return carriers
 
 
-def _cuts(original: ModelProto, rewritten: ModelProto, carriers: Mapping[str, ElementType]) -> list[str]:
+def _cuts(original: ModelProto, rewritten: ModelProto, borders: Set[str]) -> list[str]:
     """Border values that nodes of both main graphs produce, in order, as far as memory allows."""
     both = {name for node in rewritten.graph.node for name in node.output}
     sizes = {tensor.name: int(np.prod(tensor.dims)) * 4 for tensor in original.graph.initializer}
@@ -92,7 +111,7 @@ def _cuts(original: ModelProto, rewritten: ModelProto, carriers: Mapping[str, El
     for node in original.graph.node:
         for name in node.output:
             size = sizes.get(node.input[0], 0) if node.input else 0
-            if name in carriers and name in both and size <= room:
+            if name in borders and name in both and size <= room:
                 room -= size
                 cuts.append(name)
     return cuts
@@ -136,6 +155,13 @@ def _cut(model: ModelProto, types: Mapping[str, ElementType], values: Inputs) ->
 
 def _arrays(results: Mapping[str, object]) -> Inputs:
     return {name: value for name, value in results.items() if isinstance(value, np.ndarray)}
+
+
+def _rounded(node: str, old: Array, new: Array) -> Comparison:
+    largest = np.asarray(maximum(wide(old)), old.dtype)
+    share = _ULPS * float(spacing(largest)) / float(largest) if largest else 0.0
+    verdict, difference = compare(old, new, exactness=Exactness.ROUNDING, bound=Bound(of_maximum=share))
+    return Comparison(f"{node}, rounded otherwise", verdict, difference, RUNTIME)
 
 
 def _judged(name: str, old: Array, new: Array, probes: Mapping[str, Probe], values: Inputs) -> Comparison:

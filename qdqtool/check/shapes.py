@@ -10,8 +10,9 @@ from qdqtool.check.probe import Fragment, Port
 
 Shapes = dict[str, tuple[int, ...]]
 
-_DEFAULT = 8
-_LARGE = 1 << 14
+# For lengths that nothing calls for: the first that keeps the inputs within so many elements.
+_LENGTHS = (64, 32, 16, 8)
+_ENOUGH = 1 << 13
 _ATTEMPTS = 64
 _RANKS = (2, 3, 4, 1, 0)
 
@@ -19,8 +20,8 @@ _RANKS = (2, 3, 4, 1, 0)
 def candidates(fragment: Fragment) -> Iterator[Shapes]:
     """Shapes for all inputs, the likeliest first; at most a few dozen.
 
-    An unknown dimension is first 8; then every length a constant has, alone and times each block size. Large inputs are
-    tried smaller first, with 8 for every length that no constant calls for.
+    An unknown dimension has first a usual length; then every length a constant has, alone and times each block size.
+    Large inputs are tried smaller first, cut wherever no constant calls for their length.
     """
     if shapes := _smaller(fragment):
         yield shapes
@@ -37,11 +38,25 @@ def declared(fragment: Fragment, shapes: Shapes) -> bool:
 
 
 def _smaller(fragment: Fragment) -> Shapes | None:
-    known = {port.name: port.shape for port in fragment.inputs if port.shape is not None}
-    if len(known) < len(fragment.inputs) or sum(prod(size or _DEFAULT for size in shape) for shape in known.values()) <= _LARGE:
+    if any(port.shape is None for port in fragment.inputs) or _total(fragment, 1 << 62) <= _ENOUGH:
         return None
+    return _cut(fragment, _usual(fragment))
+
+
+def _usual(fragment: Fragment) -> int:
+    return next((length for length in _LENGTHS if _total(fragment, length) <= _ENOUGH), _LENGTHS[-1])
+
+
+def _total(fragment: Fragment, length: int) -> int:
+    return sum(prod(shape) for shape in _cut(fragment, length).values())
+
+
+def _cut(fragment: Fragment, length: int) -> Shapes:
+    """Shapes with that length for what is unknown, and at most that for what no constant calls for."""
     called = set(_of_constants(fragment))
-    return {name: tuple(size if size in called else min(size or _DEFAULT, _DEFAULT) for size in shape) for name, shape in known.items()}
+    shapes: dict[str, tuple[int | None, ...]] = {p.name: (None, None) if p.shape is None else p.shape for p in fragment.inputs}
+    usual = min(length, _LENGTHS[0])
+    return {name: tuple(usual if n is None else n if n in called else min(n, length) for n in shape) for name, shape in shapes.items()}
 
 
 def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[Shapes]:
@@ -56,8 +71,8 @@ def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[
 def _sizes(fragment: Fragment) -> list[int]:
     """Lengths worth trying; one-element constants say nothing."""
     known = [size for port in fragment.inputs for size in port.shape or () if size is not None and size > 1]
-    blocks = _blocks(fragment)
-    return list(dict.fromkeys([_DEFAULT, *_of_constants(fragment), *(size * block for size in known for block in blocks), *known, *blocks]))
+    multiples = [size * block for size in known for block in _blocks(fragment)]
+    return list(dict.fromkeys([_usual(fragment), *_of_constants(fragment), *multiples, *known, *_blocks(fragment)]))
 
 
 def _of_constants(fragment: Fragment) -> list[int]:

@@ -22,6 +22,7 @@ Inputs = dict[str, Array]
 
 _VALUES = 4096
 _MOST_RUNS = 64
+_SCALES_RUNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +50,16 @@ def stimuli(probe: Probe, shapes: Shapes, seed: int) -> Iterator[Inputs]:
     no_nan = nan_is_open(fragment) or nan_is_open(probe.after)
     finite = any(node.op_type == "DynamicQuantizeLinear" for node in fragment.nodes)
     ports = list(zip(fragment.inputs, (port.dtype for port in probe.after.inputs), strict=True))
-    for run in range(_runs(shapes)):
+    for run in range(_runs(shapes, finite or "scale" in part.values())):
         rng = np.random.default_rng([seed, crc32(probe.place.encode()), run])
         draws = [_Draw(p, other, part.get(p.name), found.get(p.name), shapes[p.name], run, rng, finite, no_nan) for p, other in ports]
         yield {draw.port.name: _values(draw) for draw in draws}
 
 
-def _runs(shapes: Shapes) -> int:
-    """Small inputs take several runs to see all values; without inputs there is but one."""
+def _runs(shapes: Shapes, scaled: bool) -> int:
+    """Small inputs take several runs to see all values, and so do scales; without inputs there is but one."""
     total = sum(prod(shape) for shape in shapes.values())
-    return max(1, min(_MOST_RUNS, _VALUES // max(total, 1))) if shapes else 1
+    return max(_SCALES_RUNS if scaled else 1, min(_MOST_RUNS, _VALUES // max(total, 1))) if shapes else 1
 
 
 def _values(draw: _Draw) -> Array:

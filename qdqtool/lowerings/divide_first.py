@@ -33,7 +33,7 @@ MIXED = object()
 
 
 def _is_unit(step: Step) -> bool:
-    return isinstance(step.scale, Literal) and step.scale.shape == () and step.scale.array == 1 and step.x.dtype is dtypes.FLOAT
+    return phrases.is_one(step.scale) and step.x.dtype is dtypes.FLOAT
 
 
 def uniform_zero_point(step: Step, context: Context) -> Expr | object | None:

@@ -9,6 +9,7 @@ from onnx import NodeProto
 
 from qdqtool import dtypes
 from qdqtool.capabilities import Row, row_at
+from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import NO_BOUND, Exactness
 from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, cast
@@ -259,6 +260,8 @@ class Builder:
                 strange[node.op_type] = strange.get(node.op_type, 0) + 1
                 continue
             verdict = self.judge.verdict(place)
+            if verdict.rounded:
+                self.plan.rounded.append(Rounded(self.view.title(place), () if place.scope else tuple(filter(None, node.output))))
             if verdict.reasons and self._hoistable(place, node):
                 self.plan.hoists.add(place)
             elif verdict.reasons:

@@ -1,5 +1,5 @@
 """Legalizing one step: of all ways to say it at the target, the least by (class, new domains, constant bytes, run-time elements,
-nodes, names of lowerings).
+nodes, lowerings, their names).
 
 Steps that differ only in names share one *form*; a form is decided once and its slots are filled for every step of it. Facts
 asked on the way are part of the form.
@@ -34,6 +34,7 @@ class Cost:
     size: int
     work: int
     nodes: int
+    steps: int
     names: tuple[str, ...]
 
 
@@ -194,8 +195,8 @@ class _Run:
         domains = len({o.domain for o in operators if o.domain} - set(self.chooser.imports))
         work, nodes = sum(elements(o.shape) for o in operators), len(operators)
         if self.target.prefer == "nodes":
-            return Cost(choice.exactness, domains, nodes, work, size, choice.names)
-        return Cost(choice.exactness, domains, size, work, nodes, choice.names)
+            return Cost(choice.exactness, domains, nodes, work, size, len(choice.names), choice.names)
+        return Cost(choice.exactness, domains, size, work, nodes, len(choice.names), choice.names)
 
 
 def _ordered(parts: list[Choice | None], row: Row) -> tuple[Expr | None, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
 from qdqtool.expressions import Const, Expr, Step
@@ -85,6 +86,7 @@ class Plan:
     """Everything that a conversion will do, or why it will do nothing.
 
     `hoists` are Constant nodes whose form or type the target lacks; each becomes an initializer of the same name.
+    `rounded` are nodes that stay but that ONNX Runtime computes in another order.
     `drops` are functions that nobody calls and the target cannot say.
     """
 
@@ -99,6 +101,7 @@ class Plan:
     refusals: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     kept: int = 0
+    rounded: list[Rounded] = field(default_factory=list)
     drops: set[ScopePath] = field(default_factory=set)
     inline: set[ScopePath] = field(default_factory=set)
 

@@ -7,20 +7,15 @@ what it means in fewer words. Longest first: later nodes are tried before earlie
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from math import prod
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, GraphProto, NodeProto
 
-from qdqtool.exactness import NO_BOUND, Exactness
-from qdqtool.expressions import Attribute, Computed, Const, Expr, Literal, Op, Runtime, Step, Stored, is_const, walk
+from qdqtool.expressions import Attribute, Expr, Op, Runtime, is_const
 from qdqtool.model.graph import Key, Place, Scope, View, domain
-from qdqtool.plan.choose import Choice
-from qdqtool.plan.entries import Replace
+from qdqtool.plan.search import Tree, best
 from qdqtool.plan.types import Type
-from qdqtool.raising import all_raisings
-from qdqtool.raising.pieces import is_marker
 
 if TYPE_CHECKING:
     from qdqtool.plan.build import Builder
@@ -29,17 +24,9 @@ INNER = ("Add", "Cast", "Clip", "Div", "Flatten", "Gather", "Mul", "Reshape", "R
 """Operators a pattern may hold besides quantize and dequantize."""
 
 LAST = ("Cast", "Mul", "Reshape", "Slice", "Transpose")
-DEEPEST = 16
-_FEEDERS = ("Cast", "Identity")
+DEEPEST = 48
+
 _VALUES = (AttributeProto.INT, AttributeProto.INTS, AttributeProto.FLOAT, AttributeProto.FLOATS)
-
-
-@dataclass(slots=True)
-class Tree:
-    """A pattern as an expression; `origins` tells which node gives each operator or step in it, and what its value is called."""
-
-    expr: Expr
-    origins: dict[Expr, tuple[Place, Runtime]] = field(default_factory=dict)
 
 
 def raise_all(builder: Builder) -> None:
@@ -49,7 +36,7 @@ def raise_all(builder: Builder) -> None:
         if place in reader.claimed or not (place in builder.lifted or (node.op_type in LAST and not domain(node.domain))):
             continue
         tree = reader.tree(scope, place)
-        found = None if tree is None else _raise(builder, tree, place, node.output[0])
+        found = None if tree is None else best(builder, tree, place, node.output[0])
         if found is not None:
             reader.claimed |= {place, *found.claimed}
             builder.plan.replaces[place] = found
@@ -129,113 +116,3 @@ def _attribute(a: AttributeProto) -> Attribute:
     if a.type == AttributeProto.FLOAT:
         return float(a.f)
     return tuple(a.ints) if a.type == AttributeProto.INTS else tuple(a.floats)
-
-
-class _Search:
-    """All ways to say the expressions of one pattern; the context that raisings see."""
-
-    def __init__(self, builder: Builder, tree: Tree) -> None:
-        self._builder, self._tree = builder, tree
-        self._ways: dict[Expr, dict[Expr, Exactness]] = {}
-
-    def fact(self, question: str, const: Const, *params: Any) -> Any:
-        return self._builder.facts.ask(question, const, *params)
-
-    def original(self, expr: Expr) -> bool:
-        return expr in self._tree.origins
-
-    def free(self, const: Const) -> bool:
-        """No result and nothing but dequantize steps and casts reads the tensors it is made of."""
-        return all(self._free(e) for e in walk(const) if isinstance(e, Stored))
-
-    def _free(self, const: Stored) -> bool:
-        key = Key(const.scope, const.name)
-        uses = self._builder.view.uses.get(key, ())
-        return not self._builder.view.results.get(key) and all(
-            (u.place in self._builder.lifted and u.slot == 0) or self._builder.view.node(u.place).op_type in _FEEDERS for u in uses
-        )
-
-    def ways(self, expr: Expr) -> dict[Expr, Exactness]:
-        """Expressions of the same meaning, `expr` among them, with how close they are."""
-        if expr not in self._ways:
-            self._ways[expr] = {expr: Exactness.BIT_EQUAL}
-            self._ways[expr] = dict(self._closed(expr))
-        return self._ways[expr]
-
-    def _closed(self, expr: Expr) -> Iterator[tuple[Expr, Exactness]]:
-        found: dict[Expr, Exactness] = {}
-        waiting = list(self._rebuilt(expr))
-        while waiting:
-            form, exactness = waiting.pop(0)
-            if found.get(form, Exactness.APPROXIMATE) <= exactness:
-                continue
-            found[form] = exactness
-            for raising in all_raisings():
-                for said in raising.raised(form, self):
-                    waiting += [(way, max(exactness, said.exactness, more)) for way, more in self.ways(said.expr).items()]
-        yield from found.items()
-
-    def _rebuilt(self, expr: Expr) -> Iterator[tuple[Expr, Exactness]]:
-        """The expression around every way to say its operands."""
-        if isinstance(expr, Step):
-            yield from ((replace(expr, x=x), exactness) for x, exactness in self.ways(expr.x).items())
-        elif isinstance(expr, Op):
-            yield from self._operands(expr, 0, Exactness.BIT_EQUAL)
-        else:
-            yield expr, Exactness.BIT_EQUAL
-
-    def _operands(self, op: Op, slot: int, exactness: Exactness) -> Iterator[tuple[Expr, Exactness]]:
-        if slot == min(len(op.inputs), 2):
-            yield op, exactness
-            return
-        part = op.inputs[slot]
-        for way, more in self.ways(part).items() if part is not None else [(None, exactness)]:
-            inputs = (*op.inputs[:slot], way, *op.inputs[slot + 1 :])
-            yield from self._operands(replace(op, inputs=inputs), slot + 1, max(exactness, more))
-
-
-def _raise(builder: Builder, tree: Tree, place: Place, output: str) -> Replace | None:
-    """The native way that takes the place of most nodes, then the one with the smallest constants."""
-    chooser = builder.chooser(place.scope)
-    found: list[tuple[tuple[int, ...], Replace]] = []
-    for way, exactness in _Search(builder, tree).ways(tree.expr).items():
-        if way == tree.expr or not isinstance(way, Step) or any(isinstance(e, Step) and is_marker(e.scale) for e in walk(way)):
-            continue
-        kept: set[Place] = set()
-        step = _with_kept(way, tree, kept)
-        choice = chooser.choose(step) if isinstance(step, Step) else None
-        if isinstance(choice, Choice) and not choice.names and isinstance(step, Step):
-            claimed = {p for p, _ in tree.origins.values()} - _below(tree, kept) - {place}
-            entry = Replace(place, ((output, choice.expr),), str(step.meaning), ("simplify",), exactness, NO_BOUND, step)
-            entry = replace(entry, claimed=tuple(sorted(claimed, key=lambda p: p.index)), before=tree.expr)
-            found.append(((exactness, -len(claimed), *_size(choice.expr)), entry))
-    return min(found, key=lambda f: f[0], default=(None, None))[1]
-
-
-def _with_kept(expr: Expr, tree: Tree, kept: set[Place]) -> Expr:
-    """The expression with everything that stands in the model unchanged read from there."""
-    if expr in tree.origins:
-        place, value = tree.origins[expr]
-        kept.add(place)
-        return value
-    if isinstance(expr, Step):
-        return replace(expr, x=_with_kept(expr.x, tree, kept))
-    if isinstance(expr, Op):
-        return replace(expr, inputs=tuple(None if i is None else _with_kept(i, tree, kept) for i in expr.inputs))
-    return expr
-
-
-def _below(tree: Tree, kept: set[Place]) -> set[Place]:
-    """The kept nodes and those of the pattern that they read."""
-    found: set[Place] = set()
-    for expr, (place, _) in tree.origins.items():
-        if place in kept:
-            found |= {tree.origins[e][0] for e in walk(expr) if e in tree.origins}
-    return found
-
-
-def _size(expr: Expr) -> tuple[int, int]:
-    """Bytes of constants, and nodes."""
-    operators = {e for e in walk(expr) if isinstance(e, Op)}
-    consts = {c for e in operators for c in e.inputs if isinstance(c, Stored | Literal | Computed)}
-    return sum(c.dtype.nbytes(prod(c.shape)) for c in consts), len(operators)

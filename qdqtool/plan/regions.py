@@ -32,6 +32,8 @@ MOVERS: Mapping[str, tuple[int, ...] | None] = {
 
 def carriers(storage: ElementType) -> tuple[ElementType, ...]:
     """Wider types that hold every code of a storage type exactly, narrowest first."""
+    if storage.bits > 16:
+        return ()
     if not storage.integer:
         return (dtypes.FLOAT,)
     byte = dtypes.INT8 if storage.kind == "int" else dtypes.UINT8

@@ -59,8 +59,11 @@ def of_broadcast(parameter: tuple[int, ...], shape: Shape) -> Factors | None:
     return tuple((s, p != 1) for p, s in zip(padded, sizes, strict=True))
 
 
-def meet(shape: Shape | None, parts: Sequence[Part]) -> tuple[Granularity, tuple[Const, ...]] | None:
-    """The coarsest granularity of `shape` that holds all parameters, and each of them in its shape."""
+def meet(shape: Shape | None, parts: Sequence[Part], *, widen: bool = True) -> tuple[Granularity, tuple[Const, ...]] | None:
+    """The coarsest granularity of `shape` that holds all parameters, and each of them in its shape.
+
+    With `widen` a parameter may also be repeated along what no parameter varies with.
+    """
     if all(prod(p.const.shape) == 1 for p in parts):
         return PerTensor(), tuple(reshaped(p.const, ()) for p in parts)
     if shape is None or 0 in shape:
@@ -70,7 +73,7 @@ def meet(shape: Shape | None, parts: Sequence[Part]) -> tuple[Granularity, tuple
         return None
     flags = [_flags(sizes, p.factors) for p in parts]
     union = [any(f) for f in zip(*flags, strict=True)]
-    for varying in _widened(sizes, union, None not in shape):
+    for varying in _widened(sizes, union, widen and None not in shape):
         where = _granularity(sizes_of(shape), _canonical(zip(sizes, varying, strict=True)))
         if where is not None:
             final = parameter_shape(where, sizes_of(shape))
@@ -115,9 +118,9 @@ def _flags(sizes: tuple[int, ...], factors: Factors) -> list[bool]:
     return found
 
 
-def _widened(sizes: tuple[int, ...], union: list[bool], known: bool) -> Iterator[list[bool]]:
+def _widened(sizes: tuple[int, ...], union: list[bool], widen: bool) -> Iterator[list[bool]]:
     """The union, then with more factors varying, least growth first."""
-    still = [i for i, varies in enumerate(union) if not varies] if known else []
+    still = [i for i, varies in enumerate(union) if not varies] if widen else []
     sets = (c for n in range(len(still) + 1) for c in combinations(still, n))
     for more in sorted(sets, key=lambda c: prod(sizes[i] for i in c)):
         yield [varies or i in more for i, varies in enumerate(union)]

@@ -110,10 +110,10 @@ def spread_part(const: Const, step: Step) -> Part | None:
     return None if factors is None else Part(const, factors)
 
 
-def with_parameters(step: Step, scale: Part, zero: Part | None) -> Step | None:
+def with_parameters(step: Step, scale: Part, zero: Part | None, *, widen: bool = True) -> Step | None:
     """The step with these parameters, in the granularity they have in common."""
     parts = [_on(p, step) for p in (scale, zero) if p is not None]
-    met = meet(step.shape, parts)
+    met = meet(step.shape, parts, widen=widen)
     if met is None:
         return None
     where, consts = met
@@ -132,12 +132,12 @@ def _replaced(step: Step, where: Granularity, scale: Const, zero: Const | None) 
     return replace(step, meaning=meaning, scale=scale, zero_point=zero)
 
 
-def regrouped(step: Step, shape: tuple[int, ...]) -> Step | None:
+def regrouped(step: Step, shape: tuple[int, ...], *, widen: bool = True) -> Step | None:
     """The same step on elements in another shape; None when its codes or parameters cannot follow."""
     x, parts = in_shape(step.x, shape), own_parts(step)
     if x is None or parts is None:
         return None
-    return with_parameters(replace(step, x=x, shape=shape), parts[0], parts[1] if len(parts) > 1 else None)
+    return with_parameters(replace(step, x=x, shape=shape), parts[0], parts[1] if len(parts) > 1 else None, widen=widen)
 
 
 def in_shape(x: Expr, shape: tuple[int, ...]) -> Expr | None:

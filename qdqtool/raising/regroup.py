@@ -30,7 +30,7 @@ def _reshape(op: Op, step: Step, context: Context) -> Step | None:
     shape, old = known(op.shape), known(step.shape)
     if shape is None or old is None:
         return None
-    found = regrouped(step, shape)
+    found = regrouped(step, shape, widen=not context.original(step))
     if found is None or not context.original(step):
         return found
     rows = step.meaning.granularity == PerAxis(0) and len(old) == 2

@@ -26,7 +26,8 @@ TRANSFORMED = {
     ),
     "blocks": (
         quantize(dtypes.INT4, (4, 140), Blocked(1, 14), zero=3),
-        "quantize<float32>int4, per tensor>(Reshape(Div(Reshape(x, [4, 10, 14, 1]), reshape[(4, 10, 1, 1)](s)), [4, 140]), 1, first[(0, 1), ()](z))",
+        "quantize<float32>int4, per tensor>(Reshape(Div(Reshape(x, [4, 10, 14, 1]), reshape[(4, 10, 1, 1)](s)), [4, 140]), 1, "
+        "first[(0, 1), ()](z))",
     ),
     "a scale of the run": (
         quantize(dtypes.INT8, (6, 140), PerAxis(0), live="xs"),

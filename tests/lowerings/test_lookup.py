@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from qdqtool import dtypes
 from qdqtool.lowerings import lookup
-from qdqtool.lowerings.scaled_integers import SMALLEST
 from qdqtool.quantization import Blocked, PerAxis
+from tests.kernels.samples import FLOAT_STORAGE
 from tests.lowerings.given import Given, dequantize, meaning, quantize, vectors
 from tests.lowerings.verbs import cases, exact, noop, transformed
 
@@ -27,7 +27,7 @@ TRANSFORMED = {
 }
 EXACT = {
     **{name: given for name, (given, _) in TRANSFORMED.items()},
-    **{f"{t}, scale {s}": dequantize(t, scales=[s]) for t in SMALLEST for s in (0.1, -0.25, 1e-40, 3e38)},
+    **{f"{t}, scale {s}": dequantize(t, scales=[s]) for t in FLOAT_STORAGE for s in (0.1, -0.25, 1e-40, 3e38)},
     "ragged blocks": dequantize(dtypes.FLOAT8E5M2FNUZ, (2, 130), Blocked(1, 32)),
     "along the first axis": dequantize(dtypes.FLOAT8E4M3FNUZ, (32, 9), Blocked(0, 8)),
     "bfloat16": dequantize(dtypes.FLOAT8E4M3FN, expressed=dtypes.BFLOAT16, scale=dtypes.BFLOAT16),

@@ -21,7 +21,8 @@ TRANSFORMED = {
     ),
     "blocks": (
         dequantize(dtypes.INT8, (6, 50), Blocked(0, 4), zero=True, live="x"),
-        "Reshape(Mul(Sub(Reshape(Cast:float32(x), [1, 3, 2, 50]), reshape[(1, 3, 1, 50)](reblock[0, 4, 2, 3](cast[float32](z)))), reshape[(1, 3, 1, 50)](reblock[0, 4, 2, 3](s))), [6, 50])",
+        "Reshape(Mul(Sub(Reshape(Cast:float32(x), [1, 3, 2, 50]), reshape[(1, 3, 1, 50)](reblock[0, 4, 2, 3](cast[float32]("
+        "z)))), reshape[(1, 3, 1, 50)](reblock[0, 4, 2, 3](s))), [6, 50])",
     ),
     "float8": (dequantize(dtypes.FLOAT8E4M3FN, live="x"), "Mul(Cast:float32(x), s)"),
     "carried as float32, to float16": (

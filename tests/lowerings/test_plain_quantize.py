@@ -23,7 +23,8 @@ TRANSFORMED = {
     ),
     "blocks": (
         quantize(dtypes.INT4, (2, 139), Blocked(1, 32), zero=True, carrier=dtypes.INT8),
-        "Cast:int8(Reshape(Clip(Add(Round(Div(Reshape(x, [2, 139, 1, 1]), reshape[(2, 139, 1, 1)](reblock[1, 32, 1, 139](s)))), reshape[(2, 139, 1, 1)](reblock[1, 32, 1, 139](cast[float32](z)))), -8, 7), [2, 139]))",
+        "Cast:int8(Reshape(Clip(Add(Round(Div(Reshape(x, [2, 139, 1, 1]), reshape[(2, 139, 1, 1)](reblock[1, 32, 1, 139](s)))), "
+        "reshape[(2, 139, 1, 1)](reblock[1, 32, 1, 139](cast[float32](z)))), -8, 7), [2, 139]))",
     ),
 }
 EXACT = {

@@ -20,23 +20,31 @@ TRANSFORMED = {
     ),
     "along the first axis": (
         dequantize(dtypes.INT8, (64, 6), Blocked(0, 16), zero=True),
-        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 64, 6, 16](x), reshape[(24,)](transpose[(1, 0)](s)), reshape[(24,)](transpose[(1, 0)](z))), [6, 64]))",
+        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 64, 6, 16](x), reshape[(24,)](transpose[(1, 0)](s)), "
+        "reshape[(24,)](transpose[(1, 0)](z))), [6, 64]))",
     ),
     "in the middle": (
         dequantize(dtypes.INT8, (3, 32, 5), Blocked(1, 8)),
-        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[3, 32, 5, 8](x), reshape[(60,)](transpose[(0, 2, 1)](s))), [3, 5, 32]))",
+        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[3, 32, 5, 8](x), reshape[(60,)](transpose[(0, 2, 1)]("
+        "s))), [3, 5, 32]))",
     ),
     "a ragged last block": (
         dequantize(dtypes.INT8, (6, 50), Blocked(1, 16), zero=True),
-        "Reshape(dequantize<int8>float32, per axis 0>(regroup[6, 50, 1, 2](x), reshape[(150,)](reblock[1, 16, 2, 25](s)), reshape[(150,)](reblock[1, 16, 2, 25](z))), [6, 50]) | Slice(Reshape(dequantize<int8>float32, per axis 0>(regroup[6, 50, 1, 16](x), reshape[(24,)](s), reshape[(24,)](z)), [6, 64]), 0, 50, 1)",
+        "Reshape(dequantize<int8>float32, per axis 0>(regroup[6, 50, 1, 2](x), reshape[(150,)](reblock[1, 16, 2, 25](s)), "
+        "reshape[(150,)](reblock[1, 16, 2, 25](z))), [6, 50]) | Slice(Reshape(dequantize<int8>float32, per axis 0>(regroup[6, "
+        "50, 1, 16](x), reshape[(24,)](s), reshape[(24,)](z)), [6, 64]), 0, 50, 1)",
     ),
     "ragged along the first axis": (
         dequantize(dtypes.INT8, (50, 6), Blocked(0, 15), zero=True),
-        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 50, 6, 5](x), reshape[(60,)](transpose[(1, 0)](reblock[0, 15, 5, 10](s))), reshape[(60,)](transpose[(1, 0)](reblock[0, 15, 5, 10](z)))), [6, 50])) | Transpose(Slice(Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 50, 6, 15](x), reshape[(24,)](transpose[(1, 0)](s)), reshape[(24,)](transpose[(1, 0)](z))), [6, 60]), 0, 50, 1))",
+        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 50, 6, 5](x), reshape[(60,)](transpose[(1, 0)]("
+        "reblock[0, 15, 5, 10](s))), reshape[(60,)](transpose[(1, 0)](reblock[0, 15, 5, 10](z)))), [6, 50])) | Transpose(Slice("
+        "Reshape(dequantize<int8>float32, per axis 0>(regroup[1, 50, 6, 15](x), reshape[(24,)](transpose[(1, 0)](s)), reshape[("
+        "24,)](transpose[(1, 0)](z))), [6, 60]), 0, 50, 1))",
     ),
     "codes of the run": (
         dequantize(dtypes.INT8, (64, 6), Blocked(0, 16), zero=True, live="x"),
-        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(Reshape(Transpose(x), [24, 16]), reshape[(24,)](transpose[(1, 0)](s)), reshape[(24,)](transpose[(1, 0)](z))), [6, 64]))",
+        "Transpose(Reshape(dequantize<int8>float32, per axis 0>(Reshape(Transpose(x), [24, 16]), reshape[(24,)](transpose[(1, "
+        "0)](s)), reshape[(24,)](transpose[(1, 0)](z))), [6, 64]))",
     ),
     "longer than the axis": (
         dequantize(dtypes.INT8, (6, 50), Blocked(1, 64), zero=True),

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 from qdqtool import dtypes
 from qdqtool.lowerings import scaled_integers
-from qdqtool.lowerings.scaled_integers import SMALLEST
 from qdqtool.quantization import Blocked, PerAxis
+from tests.kernels.samples import FLOAT_STORAGE
 from tests.lowerings.given import Given, dequantize, meaning, quantize
 from tests.lowerings.verbs import cases, exact, noop, transformed
 
-HELD = [t for t in SMALLEST if t not in (dtypes.FLOAT8E5M2, dtypes.FLOAT8E5M2FNUZ)]
+HELD = [t for t in FLOAT_STORAGE if t not in (dtypes.FLOAT8E5M2, dtypes.FLOAT8E5M2FNUZ)]
 NOOP = {
     "integers": dequantize(dtypes.INT8),
     "a quantize": quantize(dtypes.FLOAT8E5M2),

@@ -27,7 +27,8 @@ TRANSFORMED = {
     ),
     "ragged blocks with zero points": (
         dequantize(dtypes.INT8, (6, 50), Blocked(1, 16), zero=True),
-        "Reshape(Mul(dequantize<int32>float32, per tensor>(reshape[(6, 25, 2, 1)](subtract[(1, 16)](x, z)), 1), reshape[(6, 25, 1, 1)](reblock[1, 16, 2, 25](s))), [6, 50])",
+        "Reshape(Mul(dequantize<int32>float32, per tensor>(reshape[(6, 25, 2, 1)](subtract[(1, 16)](x, z)), 1), reshape[(6, 25, "
+        "1, 1)](reblock[1, 16, 2, 25](s))), [6, 50])",
     ),
     "codes of the run": (
         dequantize(dtypes.UINT8, (6, 50), PerAxis(1), zero=True, live="xsz"),

@@ -103,7 +103,7 @@ def _chain(given: Given, target: int, prefer: str, imports: tuple[str, ...]) -> 
 
 
 def table(text: str) -> dict[str, str]:
-    return dict(row.strip().split(": ", 1) for row in text.strip().splitlines())
+    return dict(row.strip().split(": ", 1) for row in text.strip().replace("\n  ", " ").splitlines())
 
 
 BYTES = """
@@ -228,17 +228,20 @@ DQ int8 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per
 DQ int16 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 int32-codes; 21-28 native
 DQ int16 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 int32-codes; 21-28 native
 DQ int16 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
-DQ int16 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 int32-codes+rows-per-block; 21-28 native
+DQ int16 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale;
+  13-19 int32-codes+rows-per-block; 21-28 native
 DQ int16 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
 DQ int4 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 widen; 21-28 native
 DQ int4 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 widen; 21-28 native
 DQ int4 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
-DQ int4 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen; 21-28 native
+DQ int4 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen;
+  21-28 native
 DQ int4 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
 DQ uint2 per tensor: 7-9 int32-codes+plain-arithmetic; 10-24 widen; 25-28 native
 DQ uint2 per axis: 7-12 int32-codes+plain-arithmetic; 13-24 widen; 25-28 native
 DQ uint2 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
-DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
+DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen;
+  21-24 widen; 25-28 native
 DQ uint2 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
 DQ int8 equal scales: 7-9 collapse+int32-codes+plain-arithmetic; 10-12 collapse; 13-28 native
 DQ int4 equal blocks: 7-9 collapse+int32-codes+plain-arithmetic; 10-19 collapse+widen; 21-28 native

@@ -467,8 +467,8 @@ _mutant(
 
 # float-grid
 CARRIED = quantize(dtypes.FLOAT8E4M3FN, carrier=dtypes.FLOAT)
-_mutant("one mantissa bit too many", "float_grid", item(float_grid.GRIDS, dtypes.FLOAT8E4M3FN, (4, -6)), CARRIED, 19, 13)
-_mutant("least normal number twice as large", "float_grid", item(float_grid.GRIDS, dtypes.FLOAT8E4M3FN, (3, -5)), CARRIED, 19, 13)
+_mutant("one mantissa bit too many", "float_grid", attribute(float_grid, "grid", lambda storage: (4, -6)), CARRIED, 19, 13)
+_mutant("least normal number twice as large", "float_grid", attribute(float_grid, "grid", lambda storage: (3, -5)), CARRIED, 19, 13)
 _mutant("Clip left out", "float_grid", says("float_grid", everywhere(op("Clip"), first)), CARRIED, 19, 13)
 
 # float8-cast

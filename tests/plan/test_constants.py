@@ -22,7 +22,10 @@ NAMES: dict[str, tuple[str, str]] = {
     "Constant float": ("y = Constant <value_float: float = 0.5> ()", "y"),
     "Identity chain": ("a = Identity(w) y = Identity(a)", "w"),
     "Cast": ("y = Cast <to: int = 3> (w)", "onnx_cast[int8, True](w)"),
-    "Cast chain": ("a = Cast <to: int = 3> (w) b = Identity(a) y = Cast <to: int = 1> (b)", "onnx_cast[float32, True](onnx_cast[int8, True](w))"),
+    "Cast chain": (
+        "a = Cast <to: int = 3> (w) b = Identity(a) y = Cast <to: int = 1> (b)",
+        "onnx_cast[float32, True](onnx_cast[int8, True](w))",
+    ),
     "Cast to its own type": ("y = Cast <to: int = 22> (w)", "w"),
     "Cast to float8, not saturating": ("y = Cast <to: int = 17, saturate: int = 0> (f)", "onnx_cast[float8e4m3fn, False](f)"),
     "Cast to string": ("y = Cast <to: int = 8> (w)", "run time"),

@@ -41,12 +41,13 @@ def spread(zero: Array, axis: int, block: int, length: int) -> Array:
 
 X, S = ints((3, 10, 4)), reals((3, 10, 4))
 BLOCK_ZERO, AXIS_ZERO = ints((3, 4, 4)), ints((10,))
+E8 = np.arange(255, dtype=np.uint8).view(ml_dtypes.float8_e8m0fnu)
 F8 = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
 F4 = np.arange(16, dtype=np.uint8).view(ml_dtypes.float4_e2m1fn)
 KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
     "cast": ("cast", [X], (dtypes.INT32,), X.astype(np.int32)),
     "cast int4 to int8": ("cast", [X.astype(ml_dtypes.int4)], (dtypes.INT8,), X.astype(ml_dtypes.int4).astype(np.int8)),
-    "cast e8m0": ("cast", [np.arange(255, dtype=np.uint8).view(ml_dtypes.float8_e8m0fnu)], (dtypes.FLOAT,), np.ldexp(np.float32(1), np.arange(255) - 127)),
+    "cast e8m0": ("cast", [E8], (dtypes.FLOAT,), np.ldexp(np.float32(1), np.arange(255) - 127)),
     "onnx_cast": ("onnx_cast", [S * 100], (dtypes.FLOAT8E4M3FN, True), cast(S * 100, dtypes.FLOAT8E4M3FN)),
     "onnx_cast without saturation": ("onnx_cast", [S * 200], (dtypes.FLOAT8E5M2, False), cast(S * 200, dtypes.FLOAT8E5M2, saturate=False)),
     "reshape": ("reshape", [X], ((4, 30),), X.reshape(4, 30)),

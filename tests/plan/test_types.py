@@ -29,7 +29,7 @@ def told(text: str, name: str, **constants: object) -> str:
         ("g (float[2,N] x) => (y) { y = Abs(x) }", "x", "float32[2, None]"),
         ("g (float[2,N] x) => (y) { y = Abs(x) }", "y", "float32[2, None]"),
         ("g (x) => (y) { y = Abs(x) }", "y", "None"),
-        ("g (float x) => (y) { y = Abs(x) }", "y", "float32"),
+        ("g (float x) => (y) { y = Abs(x) }", "y", "float32[]"),
         ("g (float[2] x) => (y) { q = DequantizeLinear(w, s) y = Add(q, q) }", "q", "float32[2, 8]"),
         ("g (float[2] x) => (y) { c = Constant <value: tensor = int8[1] {3}> () y = Identity(c) }", "c", "int8[1]"),
         ("g (float[2] x) => (y) { c = Constant <value_ints: ints = [1, 2]> () y = Identity(c) }", "c", "int64[2]"),

@@ -22,7 +22,6 @@ FIXTURES = sorted((Path(__file__).parents[2] / "fixtures").glob("*.onnx"))
 LOWER = (7, 10, 13)
 SHARE = 15
 CONSTANTS = ("dq-constant", "constant-reshape-dq", "dq-matmul", "dq-gemm")
-FAKE_QUANT = ("float8", "float6", "float4")
 Step = tuple[str, int, int]
 
 
@@ -53,9 +52,10 @@ def _count(tensor: Any) -> int:
 
 def lowered(model: ModelProto | Path, opset: int) -> ModelProto | None:
     try:
-        return qdqtool.convert(model, opset=opset, check=False).model
+        found: ModelProto = qdqtool.convert(model, opset=opset, check=False).model
     except qdqtool.Refused:
         return None
+    return found
 
 
 def same(case: Case, opset: int) -> str:
@@ -72,6 +72,11 @@ def same(case: Case, opset: int) -> str:
     if verdict.word not in ("exact", "lost"):
         return str(verdict)
     return "" if form(up) == form(original) else f"{form(up)} instead of {form(original)}"
+
+
+def is_float(case: Case) -> bool:
+    """Its codes are small floats."""
+    return case.id.split("/")[1].startswith(("float8", "float6", "float4"))
 
 
 def drawn(*forms: str) -> list[Case]:
@@ -97,13 +102,14 @@ def test_a_fixture_comes_back(path: Path, opset: int) -> None:
 @pytest.mark.parametrize("opset", LOWER)
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_constants_come_back(name: str, opset: int) -> None:
-    wrong = {c.id: found for c in drawn(name) if c.opset > opset and (found := same(c, opset))}
-    assert wrong == {}
+    # small floats that a Reshape moved are lowered to float32 constants, in which nobody can tell codes from numbers
+    cases = [c for c in drawn(name) if c.opset > opset and not (name.startswith("constant-") and is_float(c))]
+    assert {c.id: found for c in cases if (found := same(c, opset))} == {}
 
 
 @pytest.mark.parametrize("opset", LOWER)
 def test_pairs_of_integers_come_back(opset: int) -> None:
-    cases = [c for c in drawn("pair", "q-transpose-dq") if c.opset > opset and not any(f"/{t}" in c.id for t in FAKE_QUANT)]
+    cases = [c for c in drawn("pair", "q-transpose-dq") if c.opset > opset and not is_float(c)]
     assert {c.id: found for c in cases if (found := same(c, opset))} == {}
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from qdqtool import dtypes
-from qdqtool.expressions import Const, Literal, literal
+from qdqtool.expressions import Computed, Const, Literal, literal
 from qdqtool.kernels import recode
 from qdqtool.kernels.layout import spread
 from qdqtool.kernels.sources import ArraySource, Source, materialize
@@ -29,8 +29,8 @@ def value(const: Const) -> Any:
 def _source(const: Const) -> Source:
     if isinstance(const, Literal):
         return ArraySource(const.array)
-    assert not isinstance(const, Literal)
-    return recode.open_kernel(const.kernel, [_source(a) for a in const.args], const.params)  # type: ignore[union-attr]
+    assert isinstance(const, Computed)
+    return recode.open_kernel(const.kernel, [_source(a) for a in const.args], const.params)
 
 
 def broadcast(parameter: Literal, shape: tuple[int, ...]) -> Part:
@@ -85,7 +85,7 @@ def test_met_parameters_are_the_broadcast_ones(dims: list[int], data: st.DataObj
     found = meet(shape, parts)
     assert found is not None
     where, consts = found
-    axis = None if isinstance(where, PerTensor) else where.axis  # type: ignore[union-attr]
+    axis = None if isinstance(where, PerTensor) else where.axis
     block = where.block if isinstance(where, Blocked) else None
     for part, const in zip(parts, consts, strict=True):
         wanted = np.broadcast_to(value(part.const), shape)

@@ -22,14 +22,15 @@ W4 = np.arange(-8, 16).clip(-8, 7).reshape(4, 6).astype(np.int8)
 GROUPS = RNG.integers(0, 16, (4, 3, 8)).astype(np.uint8)
 S = RNG.uniform(0.01, 1, (4, 1)).astype(np.float32)
 SG = RNG.uniform(0.01, 1, (4, 3, 1)).astype(np.float32)
-NO_ATTRIBUTES: dict[str, Any] = {}
 
 
 def n(op: str, inputs: str, output: str = "y", **attributes: Any) -> NodeProto:
     return helper.make_node(op, inputs.split(), [output], **attributes)
 
 
-def graph(nodes: Nodes, opset: int, out: Sequence[int | str | None], outputs: Sequence[str] = ("y",), x: Any = None, **data: Any) -> ModelProto:
+def graph(
+    nodes: Nodes, opset: int, out: Sequence[int | str | None], outputs: Sequence[str] = ("y",), x: Any = None, **data: Any
+) -> ModelProto:
     """A graph from constants (and `x`) to `y`."""
     ports = [helper.make_tensor_value_info("x", F, x)] if x is not None else []
     shown = [helper.make_tensor_value_info("y", F, out), *(helper.make_empty_tensor_value_info(o) for o in outputs if o != "y")]
@@ -63,7 +64,7 @@ def fake_quant(low: float, high: float, zero: float = 0.0, storage: int = I8) ->
         n("Sub", "f z", "d"),
         n("Mul", "d s"),
     ]
-    data = {"s": np.float32(0.3), "z": np.float32(zero), "low": np.float32(low), "high": np.float32(high)}
+    data: dict[str, Any] = {"s": np.float32(0.3), "z": np.float32(zero), "low": np.float32(low), "high": np.float32(high)}
     return graph(nodes, 21, ["N", 4], x=["N", 4], **data)
 
 
@@ -71,7 +72,7 @@ def quantize_clip(low: int, high: int, moved: bool = False) -> ModelProto:
     nodes = [n("QuantizeLinear", "x s z", "q"), n("Clip", "q low high", "c")]
     nodes += [n("Transpose", "c", "t", perm=[1, 0])] if moved else []
     nodes += [n("DequantizeLinear", ("t" if moved else "c") + " s z")]
-    data = {"s": np.float32(0.3), "z": np.int8(-1), "low": np.int8(low), "high": np.int8(high)}
+    data: dict[str, Any] = {"s": np.float32(0.3), "z": np.int8(-1), "low": np.int8(low), "high": np.int8(high)}
     return graph(nodes, 21, [6, 4] if moved else [4, 6], x=[4, 6], **data)
 
 
@@ -91,7 +92,8 @@ def raised(model: ModelProto, opset: int = 21) -> ModelProto:
     result = qdqtool.convert(model, opset=opset, simplify=True, require_check=True)
     verdict = judge(Subject(model, {"x": (3, 4)}), result.model, opset, Exactness.BIT_EQUAL)
     assert verdict.word in ("exact", "lost"), verdict
-    return result.model
+    found: ModelProto = result.model
+    return found
 
 
 NOOP = {
@@ -99,14 +101,12 @@ NOOP = {
     "zero point out of range": cast_sub_mul(200, 0.1),
     "codes of 32 bits less a zero point": cast_sub_mul(1, 0.1, W8.astype(np.int32) * 1000000),
     "a scale along both axes in part": cast_sub_mul(1, RNG.uniform(0.1, 1, (4, 6)), opset=19),
+    "one scale for each element": cast_sub_mul(RNG.integers(-9, 9, (1, 6)), S),
     "inner value is an output": cast_sub_mul(1, 0.1, outputs=("y", "d")),
     "inner value has another reader": graph(
         [n("Cast", "q", "f", to=F), n("Sub", "f z", "d"), n("Mul", "d s", "m"), n("Add", "m d")],
         21, (4, 6), q=W8, z=np.float32(1), s=np.float32(0.1),
     ),
-    "product before the difference": graph(
-        [n("Cast", "q", "f", to=F), n("Mul", "f s", "m"), n("Sub", "m z")], 13, (4, 6), x=(1,), q=np.full((4, 6), 3, np.uint8), s=S, z=S
-    ).__class__(),
     "rows of no whole blocks": rows([8, 3]),
     "rows at an opset without blocks": rows([4, 6], opset=19),
     "a plain dequantize and a Reshape": graph(
@@ -121,12 +121,10 @@ NOOP = {
         [n("QuantizeLinear", "x s z", "q"), n("DequantizeLinear", "q s z")], 21, [4, 6], x=[4, 6], s=np.float32(0.3), z=np.int8(1)
     ),
 }  # fmt: skip
-del NOOP["product before the difference"]
 
 RAISED = {
     "one zero point, one scale": (cast_sub_mul(3, 0.1), ["DequantizeLinear int8"]),
     "per axis": (cast_sub_mul(3, S), ["DequantizeLinear int8 axis=0"]),
-    "axes of both": (cast_sub_mul(RNG.integers(-9, 9, (1, 6)), S), ["DequantizeLinear int8 axis=1 block_size=1"]),
     "scalar scale, zero points along an axis": (cast_sub_mul(RNG.integers(-9, 9, 6), 0.1), ["DequantizeLinear int8 axis=1"]),
     "groups": (
         graph(
@@ -180,9 +178,9 @@ def test_raised(name: str) -> None:
     assert steps(raised(raised(model))) == expected
 
 
-def test_a_change_counts_the_nodes_that_went() -> None:
+def test_a_change_counts_the_nodes_of_its_pattern() -> None:
     (change,) = qdqtool.convert(cast_sub_mul(3, 0.1), opset=21, simplify=True, check=False).changes
-    assert (change.nodes, change.how, change.exactness) == ((3, 1), ("simplify",), Exactness.BIT_EQUAL)
+    assert (change.nodes, change.how, change.exactness) == ((2, 1), ("simplify",), Exactness.BIT_EQUAL)
 
 
 def test_shared_codes_stay_one_tensor() -> None:
