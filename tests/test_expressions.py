@@ -71,8 +71,15 @@ def test_a_reshape_likewise() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "expected"),
-    [((4, 5), (), (4, 5)), ((), (4, 5), (4, 5)), ((4, 5), (5,), (4, 5)), (None, (5,), (5,)), ((5,), None, (5,)), ((4, None), (4, 1), (4, None))],
-)  # fmt: skip
+    [
+        ((4, 5), (), (4, 5)),
+        ((), (4, 5), (4, 5)),
+        ((4, 5), (5,), (4, 5)),
+        (None, (5,), (5,)),
+        ((5,), None, (5,)),
+        ((4, None), (4, 1), (4, None)),
+    ],
+)
 def test_a_product_has_the_shape_of_the_larger(a: Any, b: Any, expected: Any) -> None:
     assert binary("Mul", Runtime("a", F32, a), Runtime("b", F32, b)).shape == expected
 

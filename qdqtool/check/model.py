@@ -10,6 +10,7 @@ import numpy as np
 from qdqtool.check.compare import Comparison, Difference, compare, weakest, worst
 from qdqtool.check.generate import NoInputs, Wishes, generated
 from qdqtool.check.given import given
+from qdqtool.check.inside import inside
 from qdqtool.check.options import CheckOptions
 from qdqtool.check.probe import Probe
 from qdqtool.check.promise import Promise, by_steps, cleared, promised
@@ -87,9 +88,21 @@ def _compared(task: _Task) -> ModelOutcome:
         return _by_evaluator(task, f"ONNX Runtime does not run the result: {error}") if error.missing else _broken(error, RUNTIME)
     comparisons, notes = _outputs(task, old.values, new.values, RUNTIME), tuple(dict.fromkeys(filter(None, (old.note, new.note))))
     if all(c.verdict == "equal" for c in comparisons):
+        comparisons += _inside(task, old.inputs)
+    if all(c.verdict == "equal" for c in comparisons):
         return ModelOutcome(comparisons, notes=notes)
     outcome = _explained(task, comparisons, old.inputs)
     return replace(outcome, notes=notes + outcome.notes)
+
+
+def _inside(task: _Task, inputs: Inputs) -> tuple[Comparison, ...]:
+    """Values inside that differ although no output does; models in pieces are too large for that."""
+    if task.cuts:
+        return ()
+    try:
+        return inside(task.original, task.rewritten, inputs, task.promise.exactness, task.options.setting)
+    except CannotRun:
+        return ()
 
 
 def _by_evaluator(task: _Task, reason: str) -> ModelOutcome:

@@ -22,11 +22,16 @@ class _Known:
 
 def random_outputs(model: ModelProto) -> dict[str, str]:
     """Outputs of the main graph that depend on a random operator, each with that operator's name."""
+    tainted = random_values(model)
+    return {output.name: tainted[output.name] for output in model.graph.output if output.name in tainted}
+
+
+def random_values(model: ModelProto) -> dict[str, str]:
+    """The same for all values of the main graph."""
     bools = [tensor for tensor in model.graph.initializer if tensor.data_type == TensorProto.BOOL]
     off = frozenset(tensor.name for tensor in bools if not any(tensor.raw_data) and not any(tensor.int32_data))
     known = _Known({(f.domain, f.name): f for f in model.functions}, off)
-    tainted = _tainted(model.graph.node, {}, known)
-    return {output.name: tainted[output.name] for output in model.graph.output if output.name in tainted}
+    return _tainted(model.graph.node, {}, known)
 
 
 def _tainted(nodes: Iterable[NodeProto], outer: Mapping[str, str], known: _Known) -> dict[str, str]:

@@ -15,6 +15,7 @@ from onnx import ModelProto, ValueInfoProto
 from qdqtool import dtypes
 from qdqtool.check.compare import Comparison, compare
 from qdqtool.check.fragments import value_info
+from qdqtool.check.inside import exposed
 from qdqtool.check.numbers import maximum, spacing, wide
 from qdqtool.check.options import CheckOptions
 from qdqtool.check.outcome import outcome
@@ -67,7 +68,7 @@ def replay(
     setting, carriers = options.setting, _carriers(probes)
     rounded = {value: each.node for each in options.rounded for value in each.values}
     cuts = _cuts(original.proto(), rewritten.proto(), carriers.keys() | rounded.keys())
-    values = _arrays(copy_in_runtime(_exposed(original.proto(), cuts), original, setting, inputs, cuts, at))
+    values = _arrays(copy_in_runtime(exposed(original.proto(), cuts), original, setting, inputs, cuts, at))
     cuts = [name for name in cuts if name in values]
     everything = {**inputs, **values}
     own = {name: dtypes.of_numpy(values[name].dtype) for name in cuts}
@@ -115,12 +116,6 @@ def _cuts(original: ModelProto, rewritten: ModelProto, borders: Set[str]) -> lis
                 room -= size
                 cuts.append(name)
     return cuts
-
-
-def _exposed(model: ModelProto, names: Sequence[str]) -> ModelProto:
-    present = {output.name for output in model.graph.output}
-    model.graph.output.extend(ValueInfoProto(name=name) for name in names if name not in present)
-    return model
 
 
 def _run_cut(

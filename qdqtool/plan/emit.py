@@ -60,7 +60,7 @@ class Emitter:
             self.nodes.append(helper.make_node("Identity", [self.value(expr, output)], [output]))
         last = self.nodes[-1]
         if output == self.original.output[0]:
-            last.name, last.doc_string = self.original.name, self.original.doc_string
+            _inherit(last, self.original)
         last.metadata_props.extend(self.original.metadata_props)
 
     def value(self, expr: Expr, output: str) -> str:
@@ -78,7 +78,7 @@ class Emitter:
 
     def _operator(self, op: Op, output: str) -> None:
         inputs = ["" if part is None else self.value(part, self.original.output[0]) for part in op.inputs]
-        node = NodeProto(op_type=op.op, domain=op.domain)
+        node = NodeProto(op_type=op.op, domain=op.domain or None)
         node.input.extend(inputs)
         node.output.append(output)
         node.attribute.extend(attribute_proto(name, value) for name, value in op.attributes)
@@ -86,6 +86,14 @@ class Emitter:
             node.name = self.names.fresh(f"{self.original.name}_{op.op.lower()}")
         self.nodes.append(node)
         self._done[op] = output
+
+
+def _inherit(node: NodeProto, original: NodeProto) -> None:
+    """Name and doc string; one that is absent stays absent."""
+    node.ClearField("name")
+    for field_name in ("name", "doc_string"):
+        if original.HasField(field_name):
+            setattr(node, field_name, getattr(original, field_name))
 
 
 def constant_name(const: Const, output: str) -> str:

@@ -10,7 +10,7 @@ from onnx import NodeProto
 from qdqtool.capabilities import Row, operators, row_at
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Expr, Runtime, Step
-from qdqtool.model.graph import Place, Scope, View, domain
+from qdqtool.model.graph import Key, Place, Scope, View, domain
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.target import Target
 from qdqtool.plan.types import Types, resolved
@@ -45,6 +45,7 @@ def lift_all(view: View, types: Types, constants: Constants, target: Target) -> 
             lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), types, constants, target)
             if lifted is not None:
                 found[place] = lifted
+                types.learn(Key(place.scope, node.output[0]), lifted.step.dtype, lifted.step.shape)
     return found
 
 

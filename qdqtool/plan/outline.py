@@ -56,7 +56,8 @@ def of_graph(graph: GraphProto) -> GraphProto:
 def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
     """A node without weights; a Q or DQ of another domain becomes a Cast to the type it gives, which inference knows."""
     if domain(node.domain) and (domain(node.domain), node.op_type) in operators():
-        return helper.make_node("Cast", [node.input[0]], [node.output[0]], to=_result(node, types))
+        x, result = _of_step(node, types)
+        return helper.make_node("Cast", [node.input[x]], [node.output[0]], to=result)
     light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
     light.input.extend(node.input)
     light.output.extend(node.output)
@@ -65,12 +66,13 @@ def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
     return light
 
 
-def _result(node: NodeProto, types: Mapping[str, int]) -> int:
+def _of_step(node: NodeProto, types: Mapping[str, int]) -> tuple[int, int]:
+    """Where the node has x, and the type of its result."""
     dialect, kind = operators()[domain(node.domain), node.op_type]
     row = row_at(dialect, kind, 1)
-    _, scale, zero = row.order if row else (0, 1, 2)
+    x, scale, zero = row.order if row else (0, 1, 2)
     typed, default = (zero, TensorProto.UINT8) if kind == "quantize" else (scale, TensorProto.FLOAT)
-    return types.get(node.input[typed], default) if len(node.input) > typed else default
+    return x, types.get(node.input[typed], default) if len(node.input) > typed else default
 
 
 def _attribute(attribute: AttributeProto) -> AttributeProto:

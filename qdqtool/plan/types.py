@@ -57,6 +57,12 @@ class Types:
     def of(self, key: Key) -> Type:
         return self._table.get(key, UNKNOWN)
 
+    def learn(self, key: Key, dtype: ElementType | None, shape: Shape | None) -> None:
+        """Add what a step tells about its result where inference, which does not know every dialect, told nothing."""
+        known = self.of(key)
+        if known.dtype is None and dtype is not None:
+            self._table[key] = Type(dtype, known.shape if known.shape is not None else shape)
+
     def _collect(self, scope: Scope, graph: GraphProto) -> None:
         for value in (*graph.value_info, *graph.input, *graph.output):
             self._note(scope, value)

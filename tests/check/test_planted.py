@@ -106,7 +106,7 @@ FAULTS: dict[str, Fault] = {
     "weights transposed": lambda m: _node(m, "Transpose").attribute[0].ints.reverse(),
     "scales in another order": lambda m: _changed(_weight(m, 1, 1), lambda v: v.reshape(-1)[::-1].reshape(v.shape).copy()),
     "zero point dropped": _without_zero_point,
-    "zero point of the activation off by one": lambda m: _changed(_constant(m, "qz"), _one(lambda v: v + 1)),
+    "scale of the activation off by an ulp": lambda m: _changed(_constant(m, "qs"), _one(_up)),
     "one bias off by an ulp": lambda m: _changed(_constant(m, "bias"), _one(_up, 5)),
     "outputs swapped": _exchange_outputs,
     "a node dropped": lambda m: _bypass(m, _node(m, "Relu")),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from qdqtool import dtypes, phrases
-from qdqtool.expressions import Op, Runtime, Step, literal
+from qdqtool.expressions import Op, Runtime, Shape, Step, literal
 from qdqtool.quantization import Blocked, ByScale, Granularity, Meaning, PerAxis, PerTensor
 from tests.lowerings.given import Given, quantize
 from tests.lowerings.verbs import evaluate, outline
@@ -46,11 +46,11 @@ def test_cut_in_every_spelling(opset: int) -> None:
     assert evaluate(cut, on(values), opset).tolist() == values[:, :4].tolist()
 
 
-def step(where: Granularity, shape: tuple[int | None, ...] | None) -> Step:
+def step(where: Granularity, shape: Shape | None) -> Step:
     return Step(Meaning("quantize", dtypes.INT8, F32, F32, where, F32), Runtime("x", F32, shape), X, None, dtypes.INT8, shape)
 
 
-def parameter(shape: tuple[int | None, ...] | None) -> Runtime:
+def parameter(shape: Shape | None) -> Runtime:
     return Runtime("p", F32, shape)
 
 
@@ -73,7 +73,7 @@ def parameter(shape: tuple[int | None, ...] | None) -> Runtime:
         (Blocked(1, 3), (None, 6), (4, 2), "None"),
     ],
 )
-def test_how_a_parameter_is_spread(where: Granularity, shape: tuple[int | None, ...] | None, scale: tuple[int | None, ...] | None, expected: str) -> None:  # fmt: skip
+def test_how_a_parameter_is_spread(where: Granularity, shape: Shape | None, scale: Shape | None, expected: str) -> None:
     spread = phrases.spread(parameter(scale), step(where, shape))
     text = "None" if spread is None else outline(spread)
     assert text.replace("[]", "table[0]") == expected
@@ -92,5 +92,5 @@ def test_how_a_parameter_is_spread(where: Granularity, shape: tuple[int | None, 
         ((4, 6), PerTensor(), None),
     ],
 )
-def test_groups(shape: tuple[int | None, ...], where: Granularity, expected: tuple[int, ...] | None) -> None:
+def test_groups(shape: Shape, where: Granularity, expected: tuple[int, ...] | None) -> None:
     assert phrases.groups(step(where, shape)) == expected

@@ -40,7 +40,9 @@ def test_untouched_messages_stay_as_they_were() -> None:
 
 
 def test_shared_constants_stay_one_tensor() -> None:
-    text = "g (float[2,8] x) => (y) { a = DequantizeLinear(w, s) b = DequantizeLinear(w, s) c = DequantizeLinear(w, t) d = Add(a, b) y = Add(c, d) }"
+    text = """g (float[2,8] x) => (y) {
+      a = DequantizeLinear(w, s) b = DequantizeLinear(w, s) c = DequantizeLinear(w, t) d = Add(a, b) y = Add(c, d)
+    }"""
     result = converted(model(text, w=INT4, s=TENTH, t=np.float32(0.5)), 13).model
     assert sorted(initializers(result)) == ["s", "t", "w_int8"]
 
@@ -82,7 +84,10 @@ def test_a_constant_of_a_body_stays_in_the_body() -> None:
 
 FUNCTION = """g (float[2] x) => (float[2] y) { y = local.scaled(x) }
 <domain: "local", opset_import: ["": 21]>
-scaled (x) => (b) { k = Constant <value: tensor = int4[2] {1, 2}> () s = Constant <value_float: float = 0.5> () d = DequantizeLinear(k, s) b = Mul(d, x) }"""
+scaled (x) => (b) {
+  k = Constant <value: tensor = int4[2] {1, 2}> () s = Constant <value_float: float = 0.5> ()
+  d = DequantizeLinear(k, s) b = Mul(d, x)
+}"""
 
 
 def test_a_function_holds_its_constants_in_nodes() -> None:
@@ -130,7 +135,9 @@ def test_large_constants_wait_until_they_are_saved() -> None:
 
 @pytest.mark.parametrize("name", ["w_int8", "y_reshape", "n0_reshape"])
 def test_names_taken_anywhere_are_not_used_again(name: str) -> None:
-    text = f"g (float[2,8] x, float[2,8] {name}) => (float[2,8] y, float[2,8] v) {{ y = DequantizeLinear <axis: int = 1, block_size: int = 4> (w, b) v = Add(x, {name}) }}"
+    text = f"""g (float[2,8] x, float[2,8] {name}) => (float[2,8] y, float[2,8] v) {{
+      y = DequantizeLinear <axis: int = 1, block_size: int = 4> (w, b) v = Add(x, {name})
+    }}"""
     result = converted(model(text, w=INT4, b=np.float32([[1, 2], [3, 4]])), 13).model
     onnx.checker.check_model(result, full_check=True)
     outputs = [o for n in result.graph.node for o in n.output] + list(initializers(result)) + [i.name for i in result.graph.input]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from onnx import TensorAnnotation
@@ -21,13 +19,17 @@ GONE: dict[str, tuple[str, set[str], list[str]]] = {
         {"t", "w_int8"},
         ["Identity", "DequantizeLinear", "Abs"],
     ),
-    "what nobody read before": ("g (float[2] x) => (y) { d = Identity(t) y = DequantizeLinear(w, s) }", {"s", "t", "w_int8"}, ["Identity", "DequantizeLinear"]),
+    "what nobody read before": (
+        "g (float[2] x) => (y) { d = Identity(t) y = DequantizeLinear(w, s) }",
+        {"s", "t", "w_int8"},
+        ["Identity", "DequantizeLinear"],
+    ),
     "read twice": (
         "g (float[2] x) => (y, v) { y = DequantizeLinear(w, s) v = DequantizeLinear(w, t) }",
         {"s", "t", "w_int8"},
         ["DequantizeLinear", "DequantizeLinear"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("text", "constants", "nodes"), GONE.values(), ids=GONE.keys())
@@ -67,8 +69,15 @@ def test_an_annotated_constant_stays(as_value: bool) -> None:
     assert result.graph.quantization_annotation[0] == annotation
 
 
-def test_a_constant_input_of_ir_3_leaves_with_its_input() -> None:
-    proto = model("g (float[2,8] x, float[2] s) => (y) { y = DequantizeLinear(w, s) }", 13, 3, w=INT8, s=np.float32([0.5, 0.5]))
-    proto.graph.node[0].attribute.add(name="axis", i=0, type=2)
-    result: Any = converted(proto, 10).model
-    assert "s" not in {i.name for i in result.graph.input} & set(initializers(result)) or result.ir_version < 4
+def test_a_constant_input_of_ir_3_goes_with_its_input() -> None:
+    proto = model(
+        "g (float[2,8] x, int8[2,8] w, float s) => (float[2,8] y) { d = DequantizeLinear(w, s) y = Add(d, x) }", 13, 3, w=INT8, s=TENTH
+    )
+    result = converted(proto, 9).model
+    assert not {"w", "s"} - set(initializers(result))
+    moved = converted(
+        model("g (float[2,8] x, int16[2,8] w, float s) => (y) { y = DequantizeLinear(w, s) }", 21, 3, w=INT8.astype("int16"), s=TENTH),
+        13,
+        prefer="nodes",
+    )
+    assert not {i.name for i in moved.model.graph.input} & {"w", "s"}
