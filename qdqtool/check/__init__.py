@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from qdqtool.check.constants import changed_constants
 from qdqtool.check.info import default_load
 from qdqtool.check.model import check_model
 from qdqtool.check.options import CheckOptions
@@ -46,4 +47,4 @@ def check(original: Path, rewritten: Path, probes: Sequence[Probe], *, options: 
     whole = check_model(old, new, probes, options)
     partial = [f"{probe.place}: {probe.coverage}" for probe in probes if probe.coverage]
     notes = (*partial, *whole.notes, *(default_load(new, options.setting) if options.info else ()))
-    return Report(tuple(steps), whole.comparisons, whole.replayed, notes, whole.reason)
+    return Report(tuple(steps), whole.comparisons + changed_constants(old, new), whole.replayed, notes, whole.reason)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from onnx import ModelProto, TensorProto
 
 from qdqtool.check.compare import Comparison
@@ -32,3 +34,11 @@ def _equal(old: TensorProto, original: Subject, new: TensorProto, rewritten: Sub
     if external.is_external(old) and old.external_data == new.external_data and _file(old, original).samefile(_file(new, rewritten)):
         return True
     return all(a.tobytes() == b.tobytes() for a, b in zip(tiles(_source(old, original)), tiles(_source(new, rewritten)), strict=True))
+
+
+def _file(tensor: TensorProto, subject: Subject) -> Path:
+    return subject.home(external.location(tensor)) / external.location(tensor)
+
+
+def _source(tensor: TensorProto, subject: Subject) -> Source:
+    return tensors.source(tensor, subject.home(external.location(tensor)) if external.is_external(tensor) else None)

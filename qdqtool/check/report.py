@@ -17,7 +17,8 @@ class Report:
     steps : tuple of Comparison
         One for each rewritten step.
     outputs : tuple of Comparison
-        One for each output of the whole model; empty when it was not checked at model level.
+        One for each output of the whole model, and one for each value inside or constant that differs; no output when it
+        was not checked at model level.
     replayed : tuple of Comparison
         Steps on the original's own values, where a difference called for it.
     notes : tuple of str
@@ -79,4 +80,5 @@ class Report:
     def _model(self) -> str:
         if self.reason:
             return f"not checked at model level: {self.reason}"
-        return f"{len(self.outputs)} output{'s' if len(self.outputs) != 1 else ''} of the whole model"
+        count = sum(c.where.startswith("output ") for c in self.outputs)
+        return f"{count} output{'s' if count != 1 else ''} of the whole model"

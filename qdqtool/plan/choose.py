@@ -15,9 +15,10 @@ from typing import Any
 from qdqtool import dtypes, spelling
 from qdqtool.capabilities import Row
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
-from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Step, Stored, elements, literal, walk
+from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, Stored, elements, literal, walk
 from qdqtool.lowerings import all_lowerings
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.forms import abstract, fill
 from qdqtool.plan.legal import illegal
 from qdqtool.plan.target import Target
 from qdqtool.spelling import Operand
@@ -254,46 +255,5 @@ def _written_zero(step: Step) -> Literal | None:
     return literal(0, storage, tuple(d for d in shape if d is not None))
 
 
-def abstract(step: Step) -> tuple[Step, dict[Expr, Expr]]:
-    """The form of a step, and what its slots stand for."""
-    slots: dict[Expr, Expr] = {}
-    names: dict[Expr, Expr] = {}
-
-    def slot(leaf: Expr) -> Expr:
-        if leaf not in names:
-            names[leaf] = _slot(leaf, f"#{len(names)}")
-            slots[names[leaf]] = leaf
-        return names[leaf]
-
-    form = _rebuilt(step, slot)
-    assert isinstance(form, Step)
-    return form, slots
-
-
-def _slot(leaf: Expr, name: str) -> Expr:
-    assert isinstance(leaf, Stored | Runtime)
-    return Stored(("slot",), name, leaf.dtype, leaf.shape) if isinstance(leaf, Stored) else Runtime(name, leaf.dtype, leaf.shape)
-
-
-def fill(expr: Expr, slots: Mapping[Expr, Expr]) -> Expr:
-    """An expression with its slots filled."""
-    return _rebuilt(expr, lambda leaf: slots.get(leaf, leaf))
-
-
 def fill_choice(found: Choice | Rejection, slots: Mapping[Expr, Expr]) -> Choice | Rejection:
     return replace(found, expr=fill(found.expr, slots)) if isinstance(found, Choice) else found
-
-
-def _rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    match expr:
-        case Stored() | Runtime():
-            return change(expr)
-        case Literal():
-            return expr
-        case Computed():
-            return replace(expr, args=tuple(_rebuilt(a, change) for a in expr.args))  # type: ignore[misc]
-        case Op():
-            return replace(expr, inputs=tuple(None if i is None else _rebuilt(i, change) for i in expr.inputs))
-        case Step():
-            zero = None if expr.zero_point is None else _rebuilt(expr.zero_point, change)
-            return replace(expr, x=_rebuilt(expr.x, change), scale=_rebuilt(expr.scale, change), zero_point=zero)

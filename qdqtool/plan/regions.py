@@ -8,26 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from onnx import NodeProto
-
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.model.graph import Definition, Key, Place, Scope, Use, View, domain, label
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.lift import Lifted
-
-MOVERS: Mapping[str, tuple[int, ...] | None] = {
-    **dict.fromkeys(
-        (
-            *("Identity", "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Slice", "Split", "Expand", "Tile", "Compress"),
-            *("Gather", "GatherElements", "GatherND", "DepthToSpace", "SpaceToDepth", "ReverseSequence"),
-        ),
-        (0,),
-    ),
-    "Concat": None,
-    "Where": (1, 2),
-}
-"""Operators that only move elements, with the inputs that hold them; None means all."""
+from qdqtool.plan.links import links_back, links_forward, links_from_result, links_out_of_body, owner_of
 
 
 def carriers(storage: ElementType) -> tuple[ElementType, ...]:
@@ -114,7 +100,7 @@ class Regions:
             yield from self._key(scope, name)
 
     def _input(self, scope: Scope, found: Definition, region: Region) -> Iterator[Key]:
-        owner = _owner(self._view, scope)
+        owner = owner_of(self._view, scope)
         linked = [] if owner is None else list(links_out_of_body(owner, scope, found.index))
         if owner is None or not linked:
             self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} input {found.key.name}", region)
@@ -158,7 +144,7 @@ class Regions:
             yield from self._key(scope, name)
 
     def _result(self, scope: Scope, key: Key, region: Region) -> Iterator[Key]:
-        owner = _owner(self._view, scope)
+        owner = owner_of(self._view, scope)
         if owner is None:
             self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} output {key.name}", region)
             return
@@ -177,89 +163,3 @@ class Regions:
         found = self._view.find(scope, name)
         if found is not None:
             yield found.key
-
-
-Owner = tuple[Place, Scope, NodeProto, str]
-Linked = Iterator[tuple[Scope, str]]
-
-
-def _owner(view: View, scope: Scope) -> Owner | None:
-    """The node that holds a body."""
-    if scope.parent is None:
-        return None
-    index, attribute = int(scope.path[-2]), scope.path[-1]
-    return Place(scope.parent.path, index), scope.parent, scope.parent.nodes[index], attribute
-
-
-def _states(node: NodeProto, body: Scope) -> tuple[int, int]:
-    """(values carried round, inputs scanned) of a Loop or Scan."""
-    if node.op_type == "Loop":
-        return len(node.input) - 2, 0
-    scanned = next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
-    return len(body.inputs) - scanned, scanned
-
-
-def links_back(view: View, place: Place, node: NodeProto, slot: int) -> Linked:
-    """Values whose elements output `slot` of a mover holds."""
-    scope = view.scopes[place.scope]
-    bodies = [scope.children[key] for key in scope.children if key[0] == place.index]
-    if domain(node.domain):
-        return
-    if node.op_type == "If":
-        yield from ((body, body.outputs[slot]) for body in bodies)
-    elif node.op_type in ("Loop", "Scan"):
-        offset = 1 if node.op_type == "Loop" else 0
-        yield from ((body, body.outputs[slot + offset]) for body in bodies)
-        states, _ = _states(node, bodies[0])
-        if slot < states:
-            yield scope, node.input[slot + 2 * offset]
-    elif node.op_type in MOVERS:
-        yield from ((scope, node.input[i]) for i in _data(node))
-
-
-def links_forward(view: View, use: Use, node: NodeProto) -> Linked:
-    """Values that receive the elements of input `use.slot` of a mover."""
-    scope = view.scopes[use.place.scope]
-    if domain(node.domain):
-        return
-    if node.op_type in ("Loop", "Scan"):
-        body = next(scope.children[key] for key in scope.children if key[0] == use.place.index)
-        offset = 2 if node.op_type == "Loop" else 0
-        if use.slot >= offset:
-            yield body, body.inputs[use.slot]
-            states, _ = _states(node, body)
-            if use.slot - offset < states:
-                yield scope, node.output[use.slot - offset]
-    elif node.op_type in MOVERS and use.slot in _data(node):
-        yield from ((scope, name) for name in node.output if name)
-        yield from ((scope, node.input[i]) for i in _data(node) if i != use.slot)
-
-
-def links_out_of_body(owner: Owner, body: Scope, position: int) -> Linked:
-    """Values outside that input `position` of a Loop or Scan body takes its elements from."""
-    _, scope, node, _ = owner
-    if node.op_type not in ("Loop", "Scan"):
-        return
-    offset = 2 if node.op_type == "Loop" else 0
-    if position >= offset:
-        yield scope, node.input[position]
-        states, _ = _states(node, body)
-        if position - offset < states:
-            yield body, body.outputs[position - (1 if offset else 0)]
-
-
-def links_from_result(owner: Owner, body: Scope, position: int) -> Linked:
-    """Values outside (and carried round) that output `position` of a body becomes."""
-    _, scope, node, _ = owner
-    offset = 1 if node.op_type == "Loop" else 0
-    if position < offset:
-        return
-    if position - offset < len(node.output) and node.output[position - offset]:
-        yield scope, node.output[position - offset]
-    if node.op_type in ("Loop", "Scan") and position - offset < _states(node, body)[0]:
-        yield body, body.inputs[position + (1 if node.op_type == "Loop" else 0)]
-
-
-def _data(node: NodeProto) -> list[int]:
-    slots = MOVERS[node.op_type]
-    return [i for i in (range(len(node.input)) if slots is None else slots) if i < len(node.input) and node.input[i]]

@@ -52,8 +52,9 @@ def main_of(view: View) -> Scope:
     return view.scopes[MAIN]
 
 
-def converted(proto: ModelProto, opset: int, **options: Any) -> Conversion:
-    return qdqtool.convert(proto, opset=opset, **options)
+def converted(proto: ModelProto, opset: int, *, check: bool = False, **options: Any) -> Conversion:
+    """Without the closing check, so that a test stands on its own feet."""
+    return qdqtool.convert(proto, opset=opset, check=check, **options)
 
 
 def ops(proto: ModelProto) -> list[str]:

@@ -13,8 +13,9 @@ from qdqtool.expressions import Op, Runtime, Step, Stored, literal, walk
 from qdqtool.kernels.sources import ArraySource
 from qdqtool.lowerings import Said
 from qdqtool.plan import choose
-from qdqtool.plan.choose import Choice, Chooser, Rejection, abstract, fill
+from qdqtool.plan.choose import Choice, Chooser, Rejection
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.forms import abstract, fill
 from qdqtool.plan.target import Target
 from qdqtool.quantization import Blocked, Meaning, PerAxis, PerTensor
 from tests.lowerings.given import dequantize, quantize
@@ -90,6 +91,12 @@ def test_slots_are_leaves_and_equal_leaves_share_one() -> None:
     assert form.zero_point == literal(1, I8)
     assert list(slots.values()) == [same]
     assert fill(form, slots) == Step(form.meaning, same, same, literal(1, I8), F32, (2,))
+
+
+def test_slots_of_one_kind_stay_apart() -> None:
+    found = chosen(dequantize(dtypes.INT16, (4,), PerAxis(0), zero=True), 13, prefer="nodes")
+    assert isinstance(found, Choice)
+    assert outline(found.expr) == "DequantizeLinear(subtract[(0, 1)](x, z), s)"
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,6 @@ def run(proto: ModelProto, x: Any) -> list[bytes]:
 @pytest.mark.parametrize("values", TENSORS.values(), ids=TENSORS.keys())
 def test_dynamic_quantization_is_onnx_runtime_s(values: Any, target: int) -> None:
     original = model(TEXT, 11, 6)
-    result = converted(original, target, check=False).model
+    result = converted(original, target).model
     x = values.astype(np.float32)
     assert run(result, x) == run(original, x)

@@ -64,7 +64,7 @@ def test_an_annotated_constant_stays(as_value: bool) -> None:
     annotation = TensorAnnotation(tensor_name="y" if as_value else "w")
     annotation.quant_parameter_tensor_names.add(key="ZERO_POINT_TENSOR", value="w" if as_value else "s")
     proto.graph.quantization_annotation.append(annotation)
-    result = converted(proto, 13, check=False).model
+    result = converted(proto, 13).model
     assert "w" in initializers(result)
     assert result.graph.quantization_annotation[0] == annotation
 

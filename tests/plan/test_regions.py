@@ -74,7 +74,7 @@ def test_a_region_takes_one_carrier(text: str, source: int, target: int, expecte
     "text", [text for text, source, *_ in MOVED.values() if source == 21], ids=[n for n, r in MOVED.items() if r[1] == 21]
 )
 def test_the_result_is_the_same(text: str) -> None:
-    report = converted(model(text, **constants()), 13).check
+    report = converted(model(text, **constants()), 13, check=True).check
     assert report is not None
     assert report.verdict == "equal"
 
