@@ -51,7 +51,8 @@ class _Layout:
 
 def say(step: Step, context: Context) -> Iterator[Said]:
     where, shape = step.meaning.granularity, known(step.x.shape)
-    if not isinstance(where, Blocked) or shape is None or 0 in shape or known(step.scale.shape) is None or step.x.dtype is None:
+    parameters = [p for p in (step.scale, step.zero_point) if p is not None]
+    if not isinstance(where, Blocked) or shape is None or 0 in shape or any(known(p.shape) is None for p in parameters) or step.x.dtype is None:
         return
     block = min(where.block, shape[where.axis])
     for layout in _layouts(step, shape, where, block):

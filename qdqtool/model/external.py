@@ -74,7 +74,7 @@ def extent(tensor: TensorProto, expected: int, base_dir: Path | None) -> Extent:
         length are no numbers or do not fit type and shape.
     """
     if base_dir is None:
-        hint = "pass base_dir=, the folder of the data"
+        hint = "name the folder of the data (base_dir= in Python)"
         raise Unreadable("data-without-folder", f"tensor '{tensor.name}' lies in a file, and the model's folder is not known", hint=hint)
     entries = _entries(tensor)
     path = paths.join(base_dir, entries.get("location", ""), tensor.name)
@@ -108,7 +108,7 @@ def _require(tensor: TensorProto, wanted: Extent) -> None:
             size = os.fstat(file.fileno()).st_size
             pointer = size < wanted.end and file.read(len(LFS)) == LFS
     except (FileNotFoundError, NotADirectoryError):
-        hint = "copy it there, or pass its folder as base_dir="
+        hint = "copy it there (in Python, base_dir= names another folder)"
         raise _error("data-missing", tensor, "has its data in a file that is not there", wanted.path, hint=hint) from None
     except OSError as error:
         raise _error("data-unreadable", tensor, "has its data in a file that cannot be read", wanted.path, str(error)) from None

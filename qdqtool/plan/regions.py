@@ -16,6 +16,10 @@ from qdqtool.plan.lift import Lifted
 from qdqtool.plan.links import links_back, links_forward, links_from_result, links_out_of_body, owner_of
 
 
+READERS = ("Cast", "Shape", "Size")
+"""Operators that give the same for the same values in another type."""
+
+
 def carriers(storage: ElementType) -> tuple[ElementType, ...]:
     """Wider types that hold every code of a storage type exactly, narrowest first."""
     if storage.bits > 16:
@@ -131,7 +135,7 @@ class Regions:
             else:
                 region.pins.append(f"{label(node)} reads them as a parameter")
             return
-        if node.op_type == "Cast" and not domain(node.domain):
+        if node.op_type in READERS and not domain(node.domain):
             region.readers.add(use)
             return
         linked = list(links_forward(self._view, use, node))

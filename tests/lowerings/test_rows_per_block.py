@@ -9,6 +9,7 @@ from tests.lowerings.verbs import cases, exact, noop, transformed
 NOOP = {
     "per axis": dequantize(dtypes.INT8, (6, 50), PerAxis(0)),
     "unknown sizes": unshaped(quantize(dtypes.INT8, (6, 50), Blocked(1, 10)), "x"),
+    "zero points of unknown sizes": unshaped(dequantize(dtypes.INT8, (64, 6), Blocked(0, 16), zero=True, live="z"), "z"),
     "nothing": dequantize(dtypes.INT8, (0, 16), Blocked(1, 8)),
     "ragged, all of the run": dequantize(dtypes.INT8, (6, 50), Blocked(1, 16), live="xs"),
     "ragged, scales constant but zero points not, codes of the run": dequantize(dtypes.INT8, (6, 50), Blocked(1, 16), zero=True, live="xz"),

@@ -129,7 +129,7 @@ DQ int16 blocks first: 7-19 rows-per-block+plain-arithmetic; 21-28 native
 Q int16 blocks first: 7-19 rows-per-block+plain-quantize; 21-28 native
 DQ int16 ragged: 7-19 rows-per-block+plain-arithmetic; 21-28 native
 Q int16 ragged: 7-19 rows-per-block+plain-quantize; 21-28 native
-DQ int16 run-time, carried as int32: 7-12 int32-codes+plain-arithmetic; 13-28 int32-codes
+DQ int16 run-time, carried as int32: 7-12 plain-arithmetic; 13-28 int32-codes
 Q int16 carried as int32: 7-19 plain-quantize; 21-28 carry
 DQ int4 per tensor: 7-9 widen+plain-arithmetic; 10-19 widen; 21-28 native
 Q int4 per tensor: 7-19 none; 21-28 native
@@ -202,17 +202,17 @@ DQ int8 unknown rank: 7-12 none; 13-28 native
 DQ int8 scale of unknown rank: 7-12 none; 13-28 native
 DQ int32: 7-9 plain-arithmetic; 10-28 native
 DQ int32 per axis: 7-12 plain-arithmetic; 13-28 native
-DQ int8 float16: 7-9 in-float32+plain-arithmetic; 10-17 in-float32; 19-28 native
-DQ int8 float16 run-time: 7-12 in-float32+plain-arithmetic; 13-17 in-float32; 19-28 native
+DQ int8 float16: 7-9 plain-arithmetic; 10-17 in-float32; 19-28 native
+DQ int8 float16 run-time: 7-12 plain-arithmetic; 13-17 in-float32; 19-28 native
 DQ int8 bfloat16: 7-12 none; 13-17 in-float32; 19-28 native
-DQ int8 float16 scale, float32 output: 7-9 in-float32+plain-arithmetic; 10-22 in-float32; 23-28 native
-DQ int8 float32 scale, float16 output: 7-9 in-float32+plain-arithmetic; 10-22 in-float32; 23-28 native
-DQ float4 e8m0 blocks: 7-22 in-float32+rows-per-block+lookup; 23 in-float32; 24-28 native
+DQ int8 float16 scale, float32 output: 7-9 plain-arithmetic; 10-22 in-float32; 23-28 native
+DQ int8 float32 scale, float16 output: 7-9 plain-arithmetic; 10-22 in-float32; 23-28 native
+DQ float4 e8m0 blocks: 7-22 rows-per-block+lookup; 23 in-float32; 24-28 native
 DQ float8 NaN-free, no -0: 7-17 scaled-integers+plain-arithmetic; 19-28 native
-Q int8 float16, divided in float32: 7-9 in-float32+plain-quantize; 10-17 in-float32; 19-28 native
+Q int8 float16, divided in float32: 7-9 plain-quantize; 10-17 in-float32; 19-28 native
 Q int8 float16, divided in float16: 7-9 plain-quantize; 10-22 divide-first; 23-28 native
 Q int8 float32, divided in float16: 7-9 plain-quantize; 10-22 divide-first; 23-28 native
-Q int8 of int32: 7-9 in-float32+plain-quantize; 10-17 native; 19-22 in-float32; 23-28 native
+Q int8 of int32: 7-9 plain-quantize; 10-17 native; 19-22 in-float32; 23-28 native
 Q int8 one zero point: 7-9 divide-first+plain-quantize; 10-12 divide-first; 13-28 native
 Q int8 all of the run: 7-12 plain-quantize; 13-28 native
 Q int8 unknown rank: 7-12 none; 13-28 native
@@ -223,31 +223,29 @@ FEWEST_NODES = """
 DQ int8 per tensor: 7-9 int32-codes+plain-arithmetic; 10-28 native
 DQ int8 per axis: 7-12 int32-codes+plain-arithmetic; 13-28 native
 DQ int8 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
-DQ int8 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block; 21-28 native
+DQ int8 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block; 21-28 native
 DQ int8 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
 DQ int16 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 int32-codes; 21-28 native
 DQ int16 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 int32-codes; 21-28 native
 DQ int16 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
-DQ int16 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale;
-  13-19 int32-codes+rows-per-block; 21-28 native
+DQ int16 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 int32-codes+rows-per-block; 21-28 native
 DQ int16 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
 DQ int4 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 widen; 21-28 native
 DQ int4 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 widen; 21-28 native
 DQ int4 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
-DQ int4 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen;
-  21-28 native
+DQ int4 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-28 native
 DQ int4 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
 DQ uint2 per tensor: 7-9 int32-codes+plain-arithmetic; 10-24 widen; 25-28 native
 DQ uint2 per axis: 7-12 int32-codes+plain-arithmetic; 13-24 widen; 25-28 native
 DQ uint2 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
-DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 int32-codes+unit-scale; 13-19 rows-per-block+widen;
+DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen;
   21-24 widen; 25-28 native
 DQ uint2 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
 DQ int8 equal scales: 7-9 collapse+int32-codes+plain-arithmetic; 10-12 collapse; 13-28 native
 DQ int4 equal blocks: 7-9 collapse+int32-codes+plain-arithmetic; 10-19 collapse+widen; 21-28 native
 DQ int4 one block a row: 7-12 collapse+int32-codes+plain-arithmetic; 13-19 collapse+widen; 21-28 native
 DQ int8 run-time, blocks: 7-12 plain-arithmetic; 13-19 rows-per-block; 21-28 native
-DQ int8 float16: 7-9 in-float32+int32-codes+plain-arithmetic; 10-17 in-float32; 19-28 native
+DQ int8 float16: 7-9 int32-codes+plain-arithmetic; 10-17 in-float32; 19-28 native
 DQ float8 NaN-free, no -0: 7-9 scaled-integers+plain-arithmetic; 10-17 scaled-integers+int32-codes; 19-28 native
 """
 MICROSOFT = """

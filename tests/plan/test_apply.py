@@ -50,6 +50,7 @@ def test_shared_constants_stay_one_tensor() -> None:
 def test_different_constants_stay_apart() -> None:
     text = "g (float[2,8] x) => (y) { a = DequantizeLinear(w, s) b = DequantizeLinear(v, s) y = Add(a, b) }"
     found = initializers(converted(model(text, w=INT4, v=INT4[::-1], s=TENTH), 13).model)
+    assert sorted(found) == ["s", "v_int8", "w_int8"]
     assert found["w_int8"].tolist() == INT8.tolist()
     assert found["v_int8"].tolist() == INT8[::-1].tolist()
 
