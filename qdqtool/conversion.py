@@ -27,7 +27,7 @@ from qdqtool.model.structure import require_sound
 from qdqtool.model.versions import settle_ir_version
 from qdqtool.plan.apply import apply_plan
 from qdqtool.plan.build import Builder
-from qdqtool.plan.entries import Replace
+from qdqtool.plan.entries import Adapt, Replace
 from qdqtool.plan.probe import probes
 from qdqtool.plan.target import Preference, Target
 
@@ -231,7 +231,7 @@ def _rewritten(loaded: Loaded, source: int, target: Target, request: Request) ->
     pairs = list(probes(builder)) if request.check else []
     respelled = [_respelled(builder.view.title(place), entry.what, _operand_bytes(entry.step)) for place, entry in plan.respells.items()]
     sizes = {place: _operand_bytes(entry.before or entry.step) for place, entry in plan.replaces.items()}
-    titles = {place: builder.view.title(place) for place in plan.replaces}
+    titles = {place: builder.view.title(place) for place in (*plan.replaces, *plan.adapts)}
     notes += [f"{len(plan.hoists)} Constant nodes became initializers: the target lacks their form or type"] if plan.hoists else []
     notes += [*plan.notes, *(f"{builder.view.title(e.place)}: {', '.join(map(str, e.edits))}" for e in plan.edits)]
     pending: dict[str, Source] = {}
@@ -241,6 +241,7 @@ def _rewritten(loaded: Loaded, source: int, target: Target, request: Request) ->
         pending = applied.pending
         written = {place: len(nodes) for place, nodes in applied.written.items()}
         changes = (*respelled, *(_change(titles[p], e, written[p], sizes[p]) for p, e in plan.replaces.items()))
+        changes += tuple(_adapted(titles[p], e, written[p]) for p, e in plan.adapts.items())
     if not idle or request.ir_version is not None:
         notes += settle_ir_version(proto, source_opset=source, target_opset=target.opset, wanted=request.ir_version)
     unchanged = idle and proto.ir_version == before
@@ -281,6 +282,11 @@ def _refused(refusals: list[Any], builder: Builder, target: Target) -> Refused:
 def _change(where: str, entry: Replace, nodes: int, before: int) -> Change:
     after = sum(_nbytes(c) for _, expr in entry.outputs for c in _operator_constants(expr))
     return Change(where, entry.what, entry.how, entry.exactness, entry.bound, (1 + len(entry.claimed), nodes), (before, after))
+
+
+def _adapted(where: str, entry: Adapt, nodes: int) -> Change:
+    after = sum(_nbytes(c) for c in entry.constants.values())
+    return Change(where, entry.what, entry.how, entry.exactness, entry.bound, (1, nodes), (0, after))
 
 
 def _respelled(where: str, what: str, size: int) -> Change:

@@ -42,7 +42,7 @@ def round_even(x: Expr, opset: int) -> Expr:
 
 
 def scalar(parameter: Expr) -> Expr:
-    """A per-tensor parameter as a rank-0 tensor, so that it broadcasts even against rank 0."""
+    """A per-tensor parameter as a rank-0 tensor where its shape is known."""
     if parameter.shape == () or parameter.shape is None:
         return parameter
     return reshape(parameter, ())
@@ -52,7 +52,7 @@ def spread(parameter: Expr, step: Step) -> Expr | None:
     """A scale or zero point shaped to broadcast against ``grouped(x)``; None when shapes are not known well enough."""
     match step.meaning.granularity:
         case PerTensor():
-            return scalar(parameter) if parameter.shape is not None or step.x.shape not in (None, ()) else None
+            return _of_tensor(parameter, step)
         case PerAxis(axis) if step.x.shape is not None and axis >= 0:
             length = parameter.shape[0] if parameter.shape else None
             return reshape(parameter, (-1 if length is None else length, *(1,) * (len(step.x.shape) - axis - 1)))
@@ -62,8 +62,15 @@ def spread(parameter: Expr, step: Step) -> Expr | None:
             if sizes is None or shape is None:
                 return None
             pre, count, _, post = sizes
-            return reshape(_reblocked(parameter, step, count), (pre, count, 1, post)) if is_const(parameter) or _divides(step) else None
+            return reshape(_reblocked(parameter, step, count), (pre, count, 1, post))
     return None
+
+
+def _of_tensor(parameter: Expr, step: Step) -> Expr | None:
+    """One value for all: as it is where it broadcasts, with rank 0 where x may have rank 0."""
+    if parameter.shape == () or step.x.shape not in (None, ()):
+        return scalar(parameter)
+    return None if parameter.shape is None and step.x.shape is None else reshape(parameter, ())
 
 
 def grouped(x: Expr, step: Step) -> Expr | None:
@@ -83,17 +90,11 @@ def ungrouped(y: Expr, step: Step) -> Expr:
 def groups(step: Step) -> tuple[int, int, int, int] | None:
     """``(pre, blocks, block, post)`` of a blocked step; a ragged last block is avoided by smaller blocks."""
     where, shape = step.meaning.granularity, known(step.x.shape)
-    if not isinstance(where, Blocked) or shape is None:
+    if not isinstance(where, Blocked) or shape is None or 0 in shape:
         return None
     length = shape[where.axis]
     block = length if where.block >= length else gcd(length, where.block)
-    block = block or 1
     return prod(shape[: where.axis]), length // block, block, prod(shape[where.axis + 1 :])
-
-
-def _divides(step: Step) -> bool:
-    where, shape = step.meaning.granularity, known(step.x.shape)
-    return isinstance(where, Blocked) and shape is not None and (where.block >= shape[where.axis] or shape[where.axis] % where.block == 0)
 
 
 def _reblocked(parameter: Expr, step: Step, count: int) -> Expr:
@@ -107,10 +108,14 @@ def _reblocked(parameter: Expr, step: Step, count: int) -> Expr:
 
 
 def reblock(parameter: Expr, axis: int, old: int, new: int, count: int) -> Expr:
-    """A constant scale or zero point repeated for smaller blocks."""
-    assert isinstance(parameter, Stored | Literal | Computed)
+    """A scale or zero point repeated for smaller blocks, at run time by a Gather."""
+    assert parameter.shape is not None
     shape = (*parameter.shape[:axis], count, *parameter.shape[axis + 1 :])
-    return Computed("reblock", (parameter,), (axis, old, new, count), parameter.dtype, shape)
+    if isinstance(parameter, Stored | Literal | Computed):
+        return Computed("reblock", (parameter,), (axis, old, new, count), parameter.dtype, tuple(d or 0 for d in shape))
+    assert parameter.dtype is not None
+    indices = literal([k * new // old for k in range(count)], dtypes.INT64)
+    return Op("Gather", (parameter, indices), (("axis", axis),), parameter.dtype, shape)
 
 
 def quotient(step: Step) -> Expr | None:

@@ -39,13 +39,17 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """One output or one step, before and after; `difference` is None where there was nothing to measure, and `reason` says why."""
+    """One output or one step, before and after; `difference` is None where there was nothing to measure, and `reason` says why.
+
+    `value` is the name of the value in the main graph, and empty for a step.
+    """
 
     where: str
     verdict: Verdict
     difference: Difference | None = None
     judge: str = ""
     reason: str = ""
+    value: str = ""
 
     def __str__(self) -> str:
         return f"{self.where}: {self.verdict}" + (f", {self.reason or self.difference}" if self.reason or self.difference else "")

@@ -100,6 +100,8 @@ def _filled(port: Input, shape: tuple[int, ...], rng: np.random.Generator) -> Ar
     assert dtype is not None
     if dtype.kind == "string":
         return rng.choice(np.array(["a", "quantized", "model"], object), shape)
+    if port.zero:
+        return np.zeros(shape, dtype.numpy)
     if _is_mask(port):
         return np.ones(shape).astype(dtype.numpy)
     if dtype.kind == "bool":

@@ -45,7 +45,7 @@ def inside(original: Subject, rewritten: Subject, inputs: Inputs, exactness: Exa
         before, after = old.pop(name), new.pop(name)
         if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and len(found) < _SHOWN:
             verdict, difference = compare(before, after, exactness=min(exactness, Exactness.VALUE_EQUAL))
-            found += [Comparison(f"value {name} inside", verdict, difference, RUNTIME)] if verdict != "equal" else []
+            found += [Comparison(f"value {name} inside", verdict, difference, RUNTIME, value=name)] if verdict != "equal" else []
     return tuple(found)
 
 

@@ -88,21 +88,22 @@ def _compared(task: _Task) -> ModelOutcome:
         return _by_evaluator(task, f"ONNX Runtime does not run the result: {error}") if error.missing else _broken(error, RUNTIME)
     comparisons, notes = _outputs(task, old.values, new.values, RUNTIME), tuple(dict.fromkeys(filter(None, (old.note, new.note))))
     if all(c.verdict == "equal" for c in comparisons):
-        comparisons += _inside(task, old.inputs)
-    if all(c.verdict == "equal" for c in comparisons):
-        return ModelOutcome(comparisons, notes=notes)
-    outcome = _explained(task, comparisons, old.inputs)
+        outcome = _inside(task, comparisons, old.inputs)
+    else:
+        outcome = _explained(task, comparisons, old.inputs)
     return replace(outcome, notes=notes + outcome.notes)
 
 
-def _inside(task: _Task, inputs: Inputs) -> tuple[Comparison, ...]:
-    """Values inside that differ although no output does; models in pieces are too large for that."""
-    if task.cuts:
-        return ()
+def _inside(task: _Task, outputs: tuple[Comparison, ...], inputs: Inputs) -> ModelOutcome:
+    """Equal outputs, and values inside that are different; models in pieces are too large for that."""
     try:
-        return inside(task.original, task.rewritten, inputs, task.promise.exactness, task.options.setting)
+        found = () if task.cuts else inside(task.original, task.rewritten, inputs, task.promise.exactness, task.options.setting)
     except CannotRun:
-        return ()
+        found = ()
+    if not found:
+        return ModelOutcome(outputs)
+    outcome = _explained(task, outputs + found, inputs)
+    return replace(outcome, comparisons=outputs + tuple(c for c in outcome.comparisons[len(outputs) :] if c.verdict == "different"))
 
 
 def _by_evaluator(task: _Task, reason: str) -> ModelOutcome:
@@ -162,4 +163,4 @@ def _output(name: str, old: Value, new: Value, exactness: Exactness, judge: str)
         return Comparison(where, "equal", Difference(), judge)
     pairs = list(zip(old, new, strict=True)) if isinstance(old, list) else [(old, new)]
     results = [compare(np.asarray(a), np.asarray(b), exactness=min(exactness, Exactness.VALUE_EQUAL)) for a, b in pairs]
-    return Comparison(where, *worst(results), judge)
+    return Comparison(where, *worst(results), judge, value=name)

@@ -5,30 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from onnx import ModelProto, TensorProto
+from onnx import ModelProto
 
 from qdqtool.check.compare import Comparison
+from qdqtool.check.halves import halves
 from qdqtool.check.probe import Probe, Rounded
 from qdqtool.check.replay import Replayed
 from qdqtool.exactness import Exactness
-from qdqtool.model.walk import tensors
 
-# A share of the output's maximum that rounding alone does not reach; used only where a replay could not tell.
-_IMPLAUSIBLE = 0.02
+# Shares of the output's maximum that rounding alone does not reach, used only where a replay could not tell: with
+# quantization, where a tie that falls otherwise is a whole step; with float16; with neither.
+_STEPS, _HALVES, _ULPS = 0.02, 0.01, 1e-4
+_QUANTIZING = frozenset(("QuantizeLinear", "DynamicQuantizeLinear", "Round", "Floor", "Ceil", "Cast"))
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The weakest class among the rewrites; whether the runtime's float16 may blur it."""
+    """The weakest class among the rewrites; values that the runtime's float16 may blur; what rounding can explain."""
 
     exactness: Exactness
-    float16: bool
+    float16: frozenset[str]
+    quantizes: bool = True
+
+    def implausible(self, value: str) -> float:
+        """The share of its maximum by which rounding alone does not move a value."""
+        return _STEPS if self.quantizes else _HALVES if value in self.float16 else _ULPS
 
 
 def promised(model: ModelProto, probes: Sequence[Probe], rounded: Sequence[Rounded] = ()) -> Promise:
     """The promise for a model whose rewritten steps are these, and in which these nodes are rounded otherwise."""
     classes = [probe.exactness for probe in probes] + ([Exactness.ROUNDING] if rounded else [])
-    return Promise(max(classes, default=Exactness.BIT_EQUAL), _has_float16(model))
+    quantizes = any(node.op_type in _QUANTIZING for body in (model.graph, *model.functions) for node in body.node)
+    return Promise(max(classes, default=Exactness.BIT_EQUAL), halves(model), quantizes)
 
 
 def cleared(promise: Promise, comparison: Comparison, replayed: Replayed) -> Comparison:
@@ -37,11 +45,11 @@ def cleared(promise: Promise, comparison: Comparison, replayed: Replayed) -> Com
     if comparison.verdict == "equal":
         return comparison
     if any(c.verdict == "not checked" for c in replayed.comparisons):
-        return by_steps(promise, comparison, f"{replayed.left_out} steps could not be replayed")
+        return by_steps(promise, comparison, "not everything could be replayed")
     if promise.exactness >= Exactness.ROUNDING:
         reason = f"{difference}; each step keeps its bound on the original's values, all else is equal"
         return replace(comparison, verdict="within bound", reason=reason)
-    if promise.float16:
+    if comparison.value in promise.float16:
         reason = f"{difference}; ONNX Runtime keeps float32 between float16 nodes: equal when each step gets the original's values"
         return replace(comparison, verdict="equal", reason=reason)
     if promise.exactness is Exactness.VALUE_EQUAL:
@@ -56,15 +64,8 @@ def by_steps(promise: Promise, comparison: Comparison, why: str) -> Comparison:
     difference = comparison.difference
     if difference is None or comparison.verdict == "equal":
         return comparison
-    if promise.exactness < Exactness.ROUNDING and not promise.float16:
+    if promise.exactness < Exactness.ROUNDING and comparison.value not in promise.float16:
         return replace(comparison, reason=f"{difference}; {why}")
-    if difference.of_maximum >= _IMPLAUSIBLE:
+    if difference.of_maximum >= promise.implausible(comparison.value):
         return replace(comparison, verdict="different", reason=f"{difference}; more than rounding explains; {why}")
     return replace(comparison, verdict="within bound", reason=f"{difference}; judged by its steps; {why}")
-
-
-def _has_float16(model: ModelProto) -> bool:
-    graph = model.graph
-    declared = any(info.type.tensor_type.elem_type == TensorProto.FLOAT16 for info in (*graph.input, *graph.output, *graph.value_info))
-    stored = any(tensor.data_type == TensorProto.FLOAT16 for tensor in tensors(model))
-    return declared or stored or any(a.name == "to" and a.i == TensorProto.FLOAT16 for node in graph.node for a in node.attribute)

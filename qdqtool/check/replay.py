@@ -32,7 +32,7 @@ from qdqtool.kernels.sources import Array
 
 _PRODUCED = "::produced"
 _OUTSIDE = "outside of the rewritten steps:"
-_MOST_BYTES = 1 << 30
+_MOST_BYTES = 1 << 28
 _ULPS = 4
 
 
@@ -82,6 +82,9 @@ def replay(
         else _judged(name, before[name], after[name], by_output, everything)
         for name in names
         if name in before and name in after
+    ]
+    found += [
+        Comparison(f"value {name}", "not checked", reason="it is no tensor") for name in names if name not in before or name not in after
     ]
     left_out = sum(probe.output_in_model not in values for probe in probes)
     left_out += sum(not each.values or any(value not in values for value in each.values) for each in options.rounded)

@@ -12,9 +12,8 @@ from itertools import accumulate
 
 from onnx import ModelProto, NodeProto
 
-from qdqtool.model import tensors
+from qdqtool.model import tensors, walk
 from qdqtool.model.structure import order, reads
-from qdqtool.model.walk import node_tensors
 
 LIMIT = 1 << 28
 """Bytes of constants that one piece may read."""
@@ -36,9 +35,9 @@ def cuts(models: Sequence[ModelProto]) -> Cuts:
 
     Of the values in the second half of a piece the one is taken where the least has to be carried over.
     """
-    profiles = [_profile(model) for model in models]
-    if all(sum(profile.read[-1:]) <= LIMIT for profile in profiles):
+    if all(sum(map(tensors.nbytes, walk.tensors(model))) <= LIMIT for model in models):
         return ()
+    profiles = [_profile(model) for model in models]
     found: list[str] = []
     last, best = [-1] * len(profiles), ""
     for name in profiles[0].places:
@@ -71,7 +70,7 @@ def _profile(model: ModelProto) -> _Profile:
 
 
 def _own(node: NodeProto) -> int:
-    return sum(tensors.nbytes(tensor) for tensor in node_tensors(node))
+    return sum(tensors.nbytes(tensor) for tensor in walk.node_tensors(node))
 
 
 def _weights(nodes: Sequence[NodeProto], names: Sequence[set[str]], sizes: Mapping[str, int]) -> dict[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoProto
@@ -15,12 +15,16 @@ Size = int | str | None
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One required input; `dtype` is None when it is no tensor, `dims` when its rank is unknown. `limit` ends an index's range."""
+    """One required input; `dtype` is None when it is no tensor, `dims` when its rank is unknown.
+
+    `limit` ends an index's range; `zero` tells that nothing else is allowed: a zero point of a small float.
+    """
 
     name: str
     dtype: ElementType | None
     dims: tuple[Size, ...] | None
     limit: int | None = None
+    zero: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,7 @@ class Signature:
     outputs: tuple[str, ...]
 
 
+_STEPS = ("QuantizeLinear", "DequantizeLinear")
 _PASSES_INDICES = ("Cast", "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Expand", "Concat", "Slice", "Clip")
 _PASSES_TABLE = ("DequantizeLinear", "QuantizeLinear", "Cast", "Identity")
 # Operators that look something up: positions of the table and of the indices.
@@ -46,17 +51,19 @@ def signature(model: ModelProto) -> Signature:
     """Read it off the main graph; inputs that have an initializer keep it and are no inputs here."""
     graph = model.graph
     defaults = {tensor.name for tensor in graph.initializer} | {sparse.values.name for sparse in graph.sparse_initializer}
-    limits = _limits(graph)
-    inputs = tuple(_input(info, limits) for info in graph.input if info.name not in defaults)
+    limits, zero_points = _limits(graph), {name for node in graph.node if node.op_type in _STEPS for name in node.input[2:3]}
+    inputs = tuple(_input(info, limits, zero_points) for info in graph.input if info.name not in defaults)
     return Signature(inputs, tuple(output.name for output in graph.output))
 
 
-def _input(info: ValueInfoProto, limits: Mapping[str, int]) -> Input:
+def _input(info: ValueInfoProto, limits: Mapping[str, int], zero_points: Set[str]) -> Input:
     if info.type.WhichOneof("value") != "tensor_type":
         return Input(info.name, None, None)
     tensor = info.type.tensor_type
     dims = tuple(_size(dim) for dim in tensor.shape.dim) if tensor.HasField("shape") else None
-    return Input(info.name, dtypes.of_code(tensor.elem_type), dims, limits.get(info.name))
+    dtype = dtypes.of_code(tensor.elem_type)
+    zero = info.name in zero_points and dtype is not None and dtype.small_float
+    return Input(info.name, dtype, dims, limits.get(info.name), zero)
 
 
 def _size(dimension: object) -> Size:

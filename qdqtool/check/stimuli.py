@@ -97,10 +97,10 @@ def _on_grid(grid: Grid, draw: _Draw) -> Array | None:
     try:
         scale = spread(grid.scale, shape, grid.axis, grid.block).astype(np.float64)
         zero = 0.0 if grid.zero_point is None else spread(grid.zero_point, shape, grid.axis, grid.block).astype(np.float64)
+        scale, zero = np.broadcast_to(scale, shape), np.broadcast_to(zero, shape)
     except (QdqtoolError, ValueError, IndexError):
         return None
     storage = grid.storage
-    scale, zero = np.broadcast_to(scale, shape), np.broadcast_to(zero, shape)
     steps = _dealt(half_steps(storage), draw)
     extremes = _dealt(EXTREMES, draw)
     with np.errstate(all="ignore"):

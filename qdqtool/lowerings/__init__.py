@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
+from qdqtool.dtypes import FLOAT8
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
-from qdqtool.expressions import Const, Expr, Step
+from qdqtool.expressions import Computed, Const, Expr, Literal, Step, Stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,13 @@ class Context(Protocol):
     def opset(self) -> int: ...
 
     def fact(self, question: str, const: Const, *params: Any) -> Any: ...
+
+
+def without_effect(zero_point: Expr | None, step: Step, context: Context) -> bool:
+    """Whether a zero point changes nothing: none, one of float8 (which must be 0), or zeros."""
+    if zero_point is None or step.meaning.storage in FLOAT8:
+        return True
+    return isinstance(zero_point, Stored | Literal | Computed) and context.fact("value_range", zero_point) == (0.0, 0.0)
 
 
 class Lowering(Protocol):

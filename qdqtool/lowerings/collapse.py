@@ -1,6 +1,6 @@
 """A coarser granularity where the constants allow it: equal blocks become per axis or per tensor, one block likewise.
 
-Exact, since every element keeps its scale and zero point.
+Exact, since every element keeps its scale and zero point. Empty tensors get any scale.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from qdqtool.expressions import Computed, Expr, Literal, Step, Stored, is_const
+from qdqtool.expressions import Computed, Expr, Literal, Step, Stored, is_const, literal
 from qdqtool.lowerings import Context, Said
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor
 
@@ -16,7 +16,11 @@ NAME = "collapse"
 
 
 def say(step: Step, context: Context) -> Iterator[Said]:
-    if not isinstance(step.meaning.granularity, PerAxis | Blocked) or step.x.shape is None:
+    if not isinstance(step.meaning.granularity, PerAxis | Blocked) or step.x.shape is None or step.scale.dtype is None:
+        return
+    if 0 in step.x.shape:
+        one = literal(1, step.scale.dtype)
+        yield Said(replace(step, meaning=replace(step.meaning, granularity=PerTensor()), scale=one, zero_point=None))
         return
     parameters = [p for p in (step.scale, step.zero_point) if p is not None]
     if not all(is_const(p) for p in parameters):

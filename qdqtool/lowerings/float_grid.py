@@ -15,7 +15,7 @@ from qdqtool import dtypes, phrases
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
 from qdqtool.expressions import Expr, Op, Step, binary, literal
-from qdqtool.lowerings import Context, Said
+from qdqtool.lowerings import Context, Said, without_effect
 
 NAME = "float-grid"
 
@@ -24,7 +24,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
     meaning = step.meaning
     if meaning.kind != "quantize" or meaning.storage is None or not meaning.storage.small_float:
         return
-    if step.dtype is not dtypes.FLOAT or not meaning.saturate:
+    if step.dtype is not dtypes.FLOAT or not meaning.saturate or not without_effect(step.zero_point, step, context):
         return
     value = phrases.quotient(step)
     if value is not None:

@@ -1,7 +1,8 @@
 """Quantize to integers in plain arithmetic: Div, Round, Add, Clip, Cast; below opset 11 rounding by a magic number.
 
-Exact for types of 16 bits or fewer and every input but NaN, which gives 0 or the lowest code. With codes
-carried as float32 the final Cast is left out; adding the zero point, even 0, turns -0 into +0 as integers do.
+What the magic number is too small for saturates anyway. Exact for types of 16 bits or fewer and every input but NaN, which gives 0
+or the lowest code. With codes carried as float32 the final Cast is left out; adding the zero point, even 0, turns -0 into +0 as
+integers do.
 """
 
 from __future__ import annotations
@@ -13,9 +14,6 @@ from qdqtool.expressions import Expr, Step, binary, cast, literal
 from qdqtool.lowerings import Context, Said
 
 NAME = "plain-quantize"
-
-SAFE = float(1 << 18)
-"""Beyond every code and zero point of 16 bits, within reach of the magic number."""
 
 
 def say(step: Step, context: Context) -> Iterator[Said]:
@@ -31,6 +29,5 @@ def say(step: Step, context: Context) -> Iterator[Said]:
 
 def _codes(value: Expr, zero: Expr, step: Step, opset: int) -> Expr:
     assert step.meaning.storage is not None
-    bounded = value if opset >= 11 else phrases.clip(value, -SAFE, SAFE, opset)
-    shifted = binary("Add", phrases.round_even(bounded, opset), zero)
+    shifted = binary("Add", phrases.round_even(value, opset), zero)
     return phrases.clip(shifted, step.meaning.storage.low, step.meaning.storage.high, opset)

@@ -52,38 +52,37 @@ class _Layout:
 def say(step: Step, context: Context) -> Iterator[Said]:
     where, shape = step.meaning.granularity, known(step.x.shape)
     parameters = [p for p in (step.scale, step.zero_point) if p is not None]
-    if not isinstance(where, Blocked) or shape is None or 0 in shape or any(known(p.shape) is None for p in parameters) or step.x.dtype is None:
+    if (
+        not isinstance(where, Blocked)
+        or shape is None
+        or 0 in shape
+        or any(known(p.shape) is None for p in parameters)
+        or step.x.dtype is None
+    ):
         return
     block = min(where.block, shape[where.axis])
     for layout in _layouts(step, shape, where, block):
-        said = _said(step, layout, where, context.opset)
-        if said is not None:
-            yield Said(said)
+        yield Said(_said(step, layout, where, context.opset))
 
 
 def _layouts(step: Step, shape: tuple[int, ...], where: Blocked, block: int) -> Iterator[_Layout]:
     even = gcd(shape[where.axis], block)
-    if even == block or is_const(step.scale):
-        yield _Layout(shape, where.axis, even)
+    yield _Layout(shape, where.axis, even)
     if even != block and is_const(step.x):
         yield _Layout(shape, where.axis, block)
 
 
-def _said(step: Step, layout: _Layout, where: Blocked, opset: int) -> Expr | None:
+def _said(step: Step, layout: _Layout, where: Blocked, opset: int) -> Expr:
     scale = _parameter(step.scale, layout, where)
     zero = None if step.zero_point is None else _parameter(step.zero_point, layout, where)
-    if scale is None or (step.zero_point is not None and zero is None):
-        return None
     x = _rows(step.x, layout)
     meaning = replace(step.meaning, granularity=PerAxis(0))
     return _back(replace(step, meaning=meaning, x=x, scale=scale, zero_point=zero, shape=(layout.rows, layout.block)), layout, opset)
 
 
-def _parameter(parameter: Expr, layout: _Layout, where: Blocked) -> Expr | None:
+def _parameter(parameter: Expr, layout: _Layout, where: Blocked) -> Expr:
     """One value a row: ``[pre, count, post]`` becomes ``[pre * post * count]``."""
     if parameter.shape is not None and parameter.shape[layout.axis] != layout.count:
-        if not is_const(parameter):
-            return None
         parameter = reblock(parameter, layout.axis, min(where.block, layout.length), layout.block, layout.count)
     if not layout.last:
         parameter = _moved(parameter, layout)

@@ -14,7 +14,7 @@ from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Literal, Step, Stored, cast
-from qdqtool.lowerings import Context, Said
+from qdqtool.lowerings import Context, Said, without_effect
 
 NAME = "scaled-integers"
 
@@ -28,6 +28,8 @@ def say(step: Step, context: Context) -> Iterator[Said]:
         or not isinstance(scale, Stored | Literal | Computed)
         or x.dtype is not meaning.storage
     ):
+        return
+    if not without_effect(step.zero_point, step, context):
         return
     codes = context.fact("float_codes", x)
     if not codes.finite:

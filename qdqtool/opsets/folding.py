@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, helper
+from onnx import NodeProto, helper
 
 from qdqtool import dtypes
 from qdqtool.kernels.cast import cast
+from qdqtool.kernels.sources import materialize
 from qdqtool.model import tensors
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -55,7 +56,7 @@ def _computed(op: str, rule: Fold, attributes: Attributes, operands: Sequence[Ar
     partial = isinstance(operands[0], Partial) or (op == "Concat" and any(isinstance(o, Partial) for o in operands))
     if any(isinstance(o, Partial) for o in operands) and not (partial and op in MOVERS):
         return None
-    arrays = [o.elements if isinstance(o, Partial) else o.astype(object) if partial and op == "Concat" and o is not None else o for o in operands]
+    arrays = [_operand(o, partial and op == "Concat") for o in operands]
     with np.errstate(all="ignore"):
         try:
             result = rule(attributes, arrays)
@@ -66,6 +67,12 @@ def _computed(op: str, rule: Fold, attributes: Attributes, operands: Sequence[Ar
     return _settled(np.asarray(result)) if partial else np.asarray(result)
 
 
+def _operand(given: Array | Partial | None, mixed: bool) -> Array | None:
+    if isinstance(given, Partial):
+        return given.elements
+    return given.astype(object) if mixed and given is not None else given
+
+
 def _settled(elements: Array) -> Array | Partial:
     known = all(e is not None for e in elements.reshape(-1))
     return elements.astype(np.int64) if known else Partial(elements)
@@ -73,10 +80,7 @@ def _settled(elements: Array) -> Array | Partial:
 
 def _constant(node: NodeProto) -> Array | None:
     header = tensors.constant_header(node)
-    if header is None or node.attribute[0].name == "sparse_value" or header[0].kind in ("string", "complex"):
-        return None
-    tensor = tensors.constant_tensor(node, None)
-    return None if tensor.external_data else tensors.array(tensor, None)
+    return None if header is None else materialize(tensors.constant_source(node, None))
 
 
 def _shape(op: str, attributes: Attributes, shape: Sequence[int | None] | None) -> Array | Partial | None:
@@ -134,6 +138,10 @@ def _reshaped(a: Attributes, x: Sequence[Any]) -> Any:
     return x[0].reshape(wanted)
 
 
+def _counted(_: Attributes, x: Sequence[Any]) -> Any:
+    return np.array(range(x[0].item(), x[1].item(), x[2].item()), x[0].dtype) if x[0].dtype.kind == "i" else None
+
+
 def _elementwise(function: Callable[..., Any]) -> Fold:
     return lambda _, x: function(*x)
 
@@ -144,6 +152,7 @@ FOLDS: Mapping[str, Fold] = {
     "Sub": _elementwise(np.subtract),
     "Mul": _elementwise(np.multiply),
     "Div": _divided,
+    "Mod": lambda a, x: None if a.get("fmod") else np.mod(*x),
     "Neg": _elementwise(np.negative),
     "Sqrt": _elementwise(np.sqrt),
     "Max": _elementwise(lambda *x: x[0] if len(x) == 1 else np.maximum(*x)),
@@ -162,7 +171,7 @@ FOLDS: Mapping[str, Fold] = {
     "ConstantOfShape": _filled,
     "Expand": lambda _, x: np.broadcast_to(x[0], np.broadcast_shapes(x[0].shape, tuple(x[1].tolist()))),
     "Gather": lambda a, x: np.take(x[0], x[1], a.get("axis", 0)),
-    "Range": lambda _, x: np.arange(x[0].item(), x[1].item(), x[2].item(), x[0].dtype) if x[0].dtype.kind == "i" else None,
+    "Range": _counted,
     "ReduceProd": lambda a, x: np.prod(x[0], keepdims=bool(a.get("keepdims", 1))).astype(x[0].dtype) if x[0].ndim == 1 else None,
     "Reshape": _reshaped,
     "Slice": _sliced,
@@ -172,7 +181,3 @@ FOLDS: Mapping[str, Fold] = {
 
 MOVERS = frozenset({"Identity", "Cast", "Concat", "Gather", "Reshape", "Slice", "Squeeze", "Unsqueeze"})
 """Operators that take lengths from here to there and look at none of them."""
-
-
-def is_reference(attribute: AttributeProto) -> bool:
-    return bool(attribute.ref_attr_name)

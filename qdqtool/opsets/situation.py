@@ -7,10 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import onnx
-from onnx import NodeProto, TensorProto, TypeProto, defs, helper, shape_inference
+from onnx import NodeProto, TypeProto, defs, helper, shape_inference
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
+from qdqtool.model import tensors
 from qdqtool.opsets.folding import Partial, fold
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -99,7 +100,7 @@ class Surroundings:
 
     def _inferred(self, node: NodeProto, opset: int) -> dict[str, TypeProto]:
         names = [name for name in node.input if name]
-        values = {name: _tensor(array) for name in names if (array := self.value(name)) is not None and array.dtype != object}
+        values = {name: tensors.make(name, array) for name in names if (array := self.value(name)) is not None}
         try:
             schema = defs.get_schema(node.op_type, opset, "")
             return shape_inference.infer_node_outputs(
@@ -112,9 +113,3 @@ class Surroundings:
         """The type of a value as onnx writes it; empty when not known."""
         dtype, shape = self.type(name), self.shape(name)
         return TypeProto() if dtype is None else helper.make_tensor_type_proto(dtype.code, shape)
-
-
-def _tensor(array: Array) -> TensorProto:
-    dtype = dtypes.of_numpy(array.dtype)
-    raw = np.ascontiguousarray(array).tobytes()
-    return TensorProto(data_type=dtype.code, dims=array.shape, raw_data=raw) if not dtype.packed else TensorProto()

@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnx import FunctionProto, ModelProto, NodeProto, helper
+from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, helper
 
 from qdqtool.expressions import Computed, Const, Literal, Stored
 from qdqtool.kernels.sources import Source, materialize, size
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
+from qdqtool.opsets.bodies import renamed
 from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan import liveness
-from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.plan.adapting import read_by
+from qdqtool.plan.emit import Emitter, Names, constant_name, inherit
 from qdqtool.plan.entries import Plan
 from qdqtool.plan.facts import Facts
 
@@ -54,6 +56,8 @@ class _Application:
         dead = liveness.dead_initializers(self.view, self.plan)
         for place in sorted(self.plan.replaces, key=lambda p: (p.scope, p.index)):
             self.applied.written[place] = tuple(self._written(place))
+        for place in sorted(self.plan.adapts, key=lambda p: (p.scope, p.index)):
+            self.applied.written[place] = self._adapted(place)
         self._rewire()
         for respell in self.plan.respells.values():
             edits = (AttributeEdit(name, value) for name, value in respell.attributes)
@@ -76,6 +80,17 @@ class _Application:
             emitter.write(expr, output)
         self._domains[self.view.scopes[place.scope].root().path] |= {n.domain for n in emitter.nodes if n.domain}
         return emitter.nodes
+
+    def _adapted(self, place: Place) -> tuple[NodeProto, ...]:
+        entry, original = self.plan.adapts[place], self.view.node(place)
+        kept = {*original.output, *read_by(entry)}
+        names = {name: self._constant(const, original.output[0], place) for name, const in entry.constants.items()}
+        made = (o for node in entry.nodes for o in node.output if o and o not in kept)
+        names |= {name: self.names.fresh(name) for name in dict.fromkeys(made)}
+        nodes = tuple(renamed(node, names, self.names.fresh) for node in entry.nodes)
+        for node in nodes:
+            inherit(node, original, self.names)
+        return nodes
 
     def _constant(self, const: Const, output: str, place: Place) -> str:
         if isinstance(const, Stored):
@@ -114,7 +129,10 @@ class _Application:
     def _rewire(self) -> None:
         for rewire in self.plan.rewires:
             node = self.view.node(rewire.place)
-            node.input[rewire.slot] = self._constant(rewire.const, node.output[0], rewire.place)
+            new = {node.input[rewire.slot]: self._constant(rewire.const, node.output[0], rewire.place)}
+            node.input[rewire.slot] = new[node.input[rewire.slot]]
+            if rewire.place in self.plan.adapts:
+                self.applied.written[rewire.place] = tuple(renamed(n, new) for n in self.applied.written[rewire.place])
 
     def _retype(self) -> None:
         for change in self.plan.retypes:
@@ -158,6 +176,8 @@ class _Application:
             nodes += self._constant_nodes.get(place, [])
             if place not in gone:
                 nodes += self.applied.written.get(place, (scope.nodes[place.index],))
+        for place in self.plan.adapts.keys() & set(places):
+            _take_bodies(self.applied.written[place], scope.nodes[place.index])
         copies = [_copy(n) for n in nodes]
         del scope.body.node[:]
         scope.body.node.extend(copies)
@@ -183,6 +203,13 @@ def _stored(const: Const) -> Iterable[Stored]:
     elif isinstance(const, Computed):
         for arg in const.args:
             yield from _stored(arg)
+
+
+def _take_bodies(written: Iterable[NodeProto], original: NodeProto) -> None:
+    """Bodies of a node that was said otherwise, as they have become meanwhile."""
+    bodies = {a.name: a for a in original.attribute if a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS)}
+    for attribute in (a for node in written if node.op_type == original.op_type for a in node.attribute if a.name in bodies):
+        attribute.CopyFrom(bodies[attribute.name])
 
 
 def _copy(node: NodeProto) -> NodeProto:

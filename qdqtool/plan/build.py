@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from onnx import NodeProto
@@ -13,12 +13,14 @@ from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import NO_BOUND, Exactness
 from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, cast
+from qdqtool.kernels.sources import Array
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, Scope, ScopePath, View, domain
-from qdqtool.plan import dynamic, liveness, patterns, variants
+from qdqtool.opsets.moves import Verdict
+from qdqtool.plan import adapting, dynamic, liveness, patterns, variants
 from qdqtool.plan.choose import Choice, Chooser, Rejection
 from qdqtool.plan.constants import Constants
-from qdqtool.plan.entries import Edit, Plan, Replace, Respell, Retype, Rewire
+from qdqtool.plan.entries import Adapt, Edit, Plan, Replace, Respell, Retype, Rewire
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.judge import Judge
 from qdqtool.plan.legal import node_problems
@@ -46,6 +48,7 @@ class Builder:
         self.refuser = Refuser(view, self.lifted, self.plan)
         self._choosers: dict[ScopePath, Chooser] = {}
         self._base_dir = base_dir
+        self.values: dict[Key, Array | None] = {}
         self._settled: set[ScopePath] = set()
 
     def build(self) -> Plan:
@@ -249,12 +252,20 @@ class Builder:
         constant = node.op_type == "Constant" and not domain(node.domain) and tensors.constant_header(node) is not None
         return constant and not self.view.scopes[place.scope].is_function
 
+    def _adapt(self, place: Place, reasons: Iterable[str]) -> None:
+        found = adapting.adapted(self, place)
+        if isinstance(found, Adapt):
+            self.plan.adapts[place] = found
+        else:
+            self.refuser.operator(place, found or reasons)
+
     def _others(self) -> None:
         strange: dict[str, int] = {}
+        judged: dict[Place, Verdict] = {}
         for place, _, node in self.view.places():
             if place in self.lifted or place in self.plan.replaces or place in self.plan.dead or self.view.function_of(node) is not None:
                 continue
-            if self._root(place) in self._settled:
+            if self._root(place) in self._settled or place in self.refuser.places:
                 continue
             if self.judge.unknown_at_source(place):
                 strange[node.op_type] = strange.get(node.op_type, 0) + 1
@@ -262,10 +273,14 @@ class Builder:
             verdict = self.judge.verdict(place)
             if verdict.rounded:
                 self.plan.rounded.append(Rounded(self.view.title(place), () if place.scope else tuple(filter(None, node.output))))
-            if verdict.reasons and self._hoistable(place, node):
+            if verdict.reasons and not self._hoistable(place, node):
+                self._adapt(place, verdict.reasons)
+            elif verdict.reasons or verdict.edits:
+                judged[place] = verdict
+        self.plan.dead |= liveness.dead_nodes(self.view, self.plan)
+        for place, verdict in ((p, v) for p, v in judged.items() if p not in self.plan.dead):
+            if verdict.reasons:
                 self.plan.hoists.add(place)
-            elif verdict.reasons:
-                self.refuser.operator(place, verdict.reasons)
-            elif verdict.edits:
+            else:
                 self.plan.edits.append(Edit(place, verdict.edits))
         self.plan.notes += [f"{count} {op} left as they are: no ai.onnx operator at the source opset" for op, count in strange.items()]

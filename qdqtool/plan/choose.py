@@ -1,5 +1,6 @@
-"""Legalizing one step: of all ways to say it at the target, the least by (class, new domains, constant bytes, run-time elements,
-nodes, lowerings, their names).
+"""Legalizing one step: of all ways to say it at the target, the least by (class, new domains, constant bytes, whether plain
+arithmetic is all that is left, run-time elements, nodes, lowerings, their names). Runtimes fold plain arithmetic on constants to
+float32 when they load a model, so of forms as large it comes last.
 
 Steps that differ only in names share one *form*; a form is decided once and its slots are filled for every step of it. Facts
 asked on the way are part of the form.
@@ -13,7 +14,7 @@ from math import prod
 from typing import Any
 
 from qdqtool import dtypes, spelling
-from qdqtool.capabilities import Row
+from qdqtool.capabilities import OPERATORS, Row, operators
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
 from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, Stored, elements, literal, walk
 from qdqtool.lowerings import all_lowerings
@@ -33,6 +34,7 @@ class Cost:
     exactness: int
     domains: int
     size: int
+    plain: bool
     work: int
     nodes: int
     steps: int
@@ -76,6 +78,12 @@ class Chooser:
         self._forms[form].append((run.answers, found))
         return fill_choice(found, slots)
 
+    def follow(self, step: Step, names: tuple[str, ...]) -> Choice | Rejection:
+        """`step` by a given chain of lowerings."""
+        run = _Run(self, lambda question, const, params: self.facts.ask(question, const, *params))
+        run.chain = names
+        return run.legalize(step)
+
     def legalize(self, expr: Expr) -> Choice | Rejection:
         """As `choose`, for an expression around steps."""
         return _Run(self, lambda question, const, params: self.facts.ask(question, const, *params)).legalize(expr)
@@ -93,6 +101,7 @@ class _Run:
         self.chooser, self.target, self._ask = chooser, chooser.target, ask
         self.answers: dict[Any, Any] = {}
         self._memo: dict[Expr, Choice | Rejection] = {}
+        self.chain: tuple[str, ...] | None = None
 
     @property
     def opset(self) -> int:
@@ -137,6 +146,8 @@ class _Run:
         return parts
 
     def _step(self, step: Step) -> Choice | Rejection:
+        if self.chain:
+            return self._along(step, self.chain[0])
         rows = self.target.rows(step.meaning.kind, self.chooser.imports)
         native = [self._native(step, row) for row in rows]
         asked = next((c for c, row in zip(native, rows, strict=True) if row.dialect == self.target.dialect and isinstance(c, Choice)), None)
@@ -153,7 +164,17 @@ class _Run:
         allowed = [c for c in found if self._allowed(c)]
         if allowed:
             return min(allowed, key=self._cost)
-        return _nearest(rejected, found)
+        missing = f"{self.target.dialect or 'ai.onnx'} {self.opset} has no {OPERATORS[step.meaning.kind]}"
+        return _nearest(rejected or [Rejection((missing,))], found)
+
+    def _along(self, step: Step, name: str) -> Choice | Rejection:
+        """`step` by the lowering `name`, and what that leaves by the rest of the chain."""
+        chain, self.chain = self.chain, self.chain[1:] if self.chain else None
+        lowering = next(low for low in all_lowerings() if name == low.NAME)
+        outcomes = [self._lowered(said.expr, said.exactness, said.bound, name) for said in lowering.say(step, self)]
+        self.chain = chain
+        found = [c for c in outcomes if isinstance(c, Choice)]
+        return min(found, key=self._cost) if found else Rejection((f"{name} does not apply",))
 
     def _lowered(self, expr: Expr, exactness: Exactness, bound: Bound, name: str) -> Choice | Rejection:
         inner = self.legalize(expr)
@@ -191,13 +212,14 @@ class _Run:
 
     def _cost(self, choice: Choice) -> Cost:
         parts = set(walk(choice.expr))
-        operators = [e for e in parts if isinstance(e, Op)]
+        written = [e for e in parts if isinstance(e, Op)]
         size = sum(e.dtype.nbytes(prod(e.shape)) for e in _constants(choice.expr))
-        domains = len({o.domain for o in operators if o.domain} - set(self.chooser.imports))
-        work, nodes = sum(elements(o.shape) for o in operators), len(operators)
+        domains = len({o.domain for o in written if o.domain} - set(self.chooser.imports))
+        plain = not any((o.domain, o.op) in operators() for o in written)
+        work, nodes = sum(elements(o.shape) for o in written), len(written)
         if self.target.prefer == "nodes":
-            return Cost(choice.exactness, domains, nodes, work, size, len(choice.names), choice.names)
-        return Cost(choice.exactness, domains, size, work, nodes, len(choice.names), choice.names)
+            return Cost(choice.exactness, domains, nodes, plain, work, size, len(choice.names), choice.names)
+        return Cost(choice.exactness, domains, size, plain, work, nodes, len(choice.names), choice.names)
 
 
 def _ordered(parts: list[Choice | None], row: Row) -> tuple[Expr | None, ...]:
@@ -232,9 +254,8 @@ def _nearest(rejected: list[Rejection], found: list[Choice]) -> Rejection:
     if found:
         best = min(found, key=lambda c: c.exactness)
         return Rejection((f"only an {best.exactness} form exists ({', '.join(best.names)})",), NEAREST)
-    deepest = max(rejected, key=lambda r: r.depth, default=Rejection(("no way to say it",)))
-    first = rejected[0].reasons if rejected else ()
-    return Rejection(tuple(dict.fromkeys((*first, *deepest.reasons))), deepest.depth)
+    deepest = max(rejected, key=lambda r: r.depth)
+    return Rejection(tuple(dict.fromkeys((*rejected[0].reasons, *deepest.reasons))), deepest.depth)
 
 
 def _operand(expr: Expr) -> Operand:

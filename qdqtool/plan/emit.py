@@ -96,6 +96,16 @@ def _inherit(node: NodeProto, original: NodeProto) -> None:
             setattr(node, field_name, getattr(original, field_name))
 
 
+def inherit(node: NodeProto, original: NodeProto, names: Names) -> None:
+    """Name, doc string and metadata of the original, for a node that writes what it wrote; a name after it for another."""
+    first = original.output[0] in node.output
+    node.name = original.name if first else original.name and names.fresh(f"{original.name}_{node.op_type.lower()}")
+    node.doc_string = original.doc_string if first else ""
+    del node.metadata_props[:]
+    if set(original.output) & set(node.output):
+        node.metadata_props.extend(original.metadata_props)
+
+
 def constant_name(const: Const, output: str) -> str:
     """What a new constant would like to be called."""
     match const:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+
+from onnx import NodeProto
 
 from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
-from qdqtool.expressions import Const, Expr, Step
+from qdqtool.expressions import Const, Expr, Literal, Step
 from qdqtool.model.graph import Key, Place, ScopePath
 from qdqtool.opsets.edits import AttributeEdit
 from qdqtool.plan.target import Target
@@ -67,6 +70,22 @@ class Edit:
 
 
 @dataclass(frozen=True, slots=True)
+class Adapt:
+    """A node that is no step becomes these nodes, in words of the target.
+
+    They read values of the model, each other, and the new `constants`; the names of those two are unique only here.
+    """
+
+    place: Place
+    nodes: tuple[NodeProto, ...]
+    constants: Mapping[str, Literal]
+    what: str
+    how: tuple[str, ...]
+    exactness: Exactness
+    bound: Bound
+
+
+@dataclass(frozen=True, slots=True)
 class Refusal:
     """Why one place cannot go: `at` in words, a stable code, the reasons nearest to success, and a way out."""
 
@@ -97,6 +116,7 @@ class Plan:
     rewires: list[Rewire] = field(default_factory=list)
     retypes: list[Retype] = field(default_factory=list)
     edits: list[Edit] = field(default_factory=list)
+    adapts: dict[Place, Adapt] = field(default_factory=dict)
     dead: set[Place] = field(default_factory=set)
     refusals: list[Refusal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -108,4 +128,4 @@ class Plan:
     @property
     def idle(self) -> bool:
         """No node and no value changes."""
-        return not (self.replaces or self.respells or self.hoists or self.rewires or self.retypes or self.edits)
+        return not (self.replaces or self.respells or self.hoists or self.rewires or self.retypes or self.edits or self.adapts)

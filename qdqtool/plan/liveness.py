@@ -7,9 +7,12 @@ from collections.abc import Iterator
 
 from qdqtool.expressions import Expr, Op, Runtime, Stored
 from qdqtool.model.graph import Key, Place, View, domain
+from qdqtool.opsets.folding import FOLDS
+from qdqtool.plan.adapting import read_by
 from qdqtool.plan.entries import Plan
 
-FEEDERS = ("Constant", "Identity", "Cast")
+FEEDERS = frozenset({"Constant", "Shape", "Size", *FOLDS})
+"""Nodes that make constants and lengths out of others."""
 
 
 def readers(view: View, plan: Plan) -> Counter[Key]:
@@ -20,6 +23,9 @@ def readers(view: View, plan: Plan) -> Counter[Key]:
     for place in plan.replaces:
         count.subtract(_operands(view, place))
         count.update(set(_referenced(view, plan, place)))
+    for place, entry in plan.adapts.items():
+        count.subtract(_operands(view, place))
+        count.update(found.key for name in read_by(entry) if (found := view.find(view.scopes[place.scope], name)))
     for rewire in plan.rewires:
         scope = view.scopes[rewire.place.scope]
         found = view.find(scope, view.node(rewire.place).input[rewire.slot])
@@ -58,9 +64,9 @@ def _leaves(expr: Expr | None) -> Iterator[Expr]:
 
 
 def dead_nodes(view: View, plan: Plan) -> set[Place]:
-    """Constant, Identity and Cast nodes that only served rewritten steps, those dead already not among them."""
+    """Nodes that only made constants for rewritten steps, those dead already not among them."""
     count = readers(view, plan)
-    touched = {key for place in plan.replaces for key in _operands(view, place)}
+    touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
     for key in (k for place in plan.dead for k in _operands(view, place)):
         count[key] -= 1
@@ -71,7 +77,7 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
         key = waiting.pop()
         index = view.scopes[key.scope].producers.get(key.name, (-1, 0))[0]
         place = Place(key.scope, index)
-        if index < 0 or place in dead or place in plan.dead or place in plan.replaces:
+        if index < 0 or place in dead or place in plan.dead or place in plan.replaces or place in plan.adapts:
             continue
         node = view.node(place)
         if node.op_type not in FEEDERS or domain(node.domain):
@@ -86,7 +92,7 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
 def dead_initializers(view: View, plan: Plan) -> set[Key]:
     """Initializers that only rewritten or dead nodes read, save those that are outputs, overridable or annotated."""
     count = readers(view, plan)
-    touched = {key for place in plan.replaces for key in _operands(view, place)}
+    touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
     for place in plan.dead:
         for key in _operands(view, place):

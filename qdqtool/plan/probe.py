@@ -17,6 +17,7 @@ from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Const, Expr, Literal, Runtime, Step, Stored, is_const
 from qdqtool.model.graph import Place
 from qdqtool.opsets.edits import AttributeEdit, carry_out
+from qdqtool.plan.adapt_probe import adapt_probes
 from qdqtool.plan.build import Builder
 from qdqtool.plan.choose import Choice
 from qdqtool.plan.emit import Emitter, Names, constant_name
@@ -37,12 +38,14 @@ def probes(builder: Builder) -> Iterator[Probe]:
             yield from _probe(builder, place, entry, entry.step)
     for place, respell in builder.plan.respells.items():
         yield from _respelled(builder, place, respell)
+    for adapt in builder.plan.adapts.values():
+        yield from adapt_probes(builder, adapt)
 
 
 def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterator[Probe]:
     lifted = builder.lifted[place]
     small, coverage = cut(step)
-    found = builder.chooser(place.scope).choose(small)
+    found = builder.chooser(place.scope).follow(small, entry.how)
     if not isinstance(found, Choice) or small.dtype is None or lifted.step.dtype is None:
         return
     original = replace(lifted.step, x=_like(small.x, lifted.step.x), scale=small.scale, zero_point=small.zero_point, shape=small.shape)

@@ -27,6 +27,7 @@ class Refuser:
 
     def __init__(self, view: View, lifted: Mapping[Place, Lifted], plan: Plan) -> None:
         self._view, self._lifted, self._plan = view, lifted, plan
+        self.places: set[Place] = set()
 
     def operator(self, place: Place, reasons: Iterable[str]) -> None:
         """A node that is no step and means something else at the target."""
@@ -56,6 +57,7 @@ class Refuser:
 
     def _add(self, place: Place, at: str, code: str, reasons: tuple[str, ...], hint: str) -> None:
         root = self._view.scopes[place.scope].root()
+        self.places.add(place)
         self._plan.refusals.append(Refusal(at, code, reasons, hint, scope=root.path))
         if root.is_function:
             self._plan.inline.add(root.path)

@@ -15,7 +15,6 @@ from qdqtool.plan.constants import Constants
 from qdqtool.plan.lift import Lifted
 from qdqtool.plan.links import links_back, links_forward, links_from_result, links_out_of_body, owner_of
 
-
 READERS = ("Cast", "Shape", "Size")
 """Operators that give the same for the same values in another type."""
 

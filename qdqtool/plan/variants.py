@@ -34,6 +34,7 @@ def _untouched(plan: Plan) -> bool:
         *plan.replaces,
         *plan.respells,
         *plan.hoists,
+        *plan.adapts,
         *(entry.place for entry in plan.rewires),
         *(entry.place for entry in plan.edits),
     )

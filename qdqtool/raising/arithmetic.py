@@ -1,4 +1,4 @@
-"""Cast, Sub, Mul to dequantize; also a dequantize by 1 and a Mul (dialects.md E.3, G.5).
+"""Cast, Sub, Mul to dequantize; also a dequantize by 1 and a Mul.
 
 Both sides compute ``float(q - z) * s`` with one rounding as long as q and z are exact in the type of the arithmetic: up to 16 bits
 in float32, 8 bits in float16 and bfloat16, 32 bits without a zero point. Codes are constants, or come from a quantize step.

@@ -1,4 +1,4 @@
-"""A quantize and a Clip to the range of a narrower integer: a quantize to that (dialects.md G.2).
+"""A quantize and a Clip to the range of a narrower integer: a quantize to that.
 
 Saturating twice equals saturating once to the narrower range.
 """

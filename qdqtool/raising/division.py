@@ -1,4 +1,4 @@
-"""A division and a quantize by 1: a quantize by the divisor, in the type the quotient was rounded to (dialects.md G.5)."""
+"""A division and a quantize by 1: a quantize by the divisor, in the type the quotient was rounded to."""
 
 from __future__ import annotations
 

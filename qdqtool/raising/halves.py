@@ -1,4 +1,4 @@
-"""float16 and bfloat16 values behind a float32 dequantize or before a float32 quantize, drawn into the step (dialects.md G.4).
+"""float16 and bfloat16 values behind a float32 dequantize or before a float32 quantize, drawn into the step.
 
 Dequantize rounds once whatever the types, so the product in float32 and the Cast are that rounding. A quantize is the same only
 if it goes on dividing in float32. The scale is stored in the narrow type too where it holds it exactly.

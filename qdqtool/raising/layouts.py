@@ -1,7 +1,7 @@
 """How scales and zero points spread over elements, independent of shapes: factors of the flat index, outermost first.
 
 ``[(6, True), (4, False)]`` says that 24 elements have 6 values, each for 4 elements in a row. A granularity of one shape is a
-granularity of another when their factors agree; two parameters that vary differently meet in the union (dialects.md E.3).
+granularity of another when their factors agree; two parameters that vary differently meet in the union.
 """
 
 from __future__ import annotations

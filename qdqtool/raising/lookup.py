@@ -1,4 +1,4 @@
-"""A look-up of small-float codes in the table of their values: the codes as such (dialects.md G.3)."""
+"""A look-up of small-float codes in the table of their values: the codes as such."""
 
 from __future__ import annotations
 

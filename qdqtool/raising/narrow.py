@@ -1,4 +1,4 @@
-"""Constant codes held in a wider integer type than they need: int4 in int8, int16 and uint16 in int32 (dialects.md G.9).
+"""Constant codes held in a wider integer type than they need: int4 in int8, int16 and uint16 in int32.
 
 The same codes and zero points, so the same differences. int32 codes without a zero point may also get one. Vectors and scalars
 stay: biases are int32 by convention, and few codes fit a narrow type by chance.

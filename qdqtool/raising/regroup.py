@@ -1,4 +1,4 @@
-"""Reshape, Slice and Transpose behind a step drawn into it: rows per block become blocks (dialects.md G.9).
+"""Reshape, Slice and Transpose behind a step drawn into it: rows per block become blocks.
 
 Of a step that stands in the model only rows of ``[rows, block]`` are drawn in; anything else around it is the model's own business.
 """

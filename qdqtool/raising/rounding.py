@@ -1,6 +1,7 @@
-"""Round, Add, Clip in float32: the codes of a quantize, as numbers (dialects.md G.5).
+"""Round, Add, Clip in float32: the codes of a quantize, as numbers.
 
-Below opset 11 rounding is by a magic number. Exact for types of 16 bits or fewer and every input but NaN.
+Below opset 11 rounding is by a magic number; what that is too small for saturates anyway. Exact for types of 16 bits or fewer and
+every input but NaN.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 from qdqtool import dtypes, phrases
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Expr, Op, Step
+from qdqtool.expressions import Expr, Step
 from qdqtool.lowerings import Said
 from qdqtool.raising import Context
 from qdqtool.raising.pieces import (
@@ -30,9 +31,6 @@ from qdqtool.raising.pieces import (
 )
 
 NAME = "rounding"
-
-REACH = 1 << 22
-"""The magic number rounds what is smaller than this."""
 
 
 def raised(expr: Expr, context: Context) -> Iterator[Said]:
@@ -73,12 +71,4 @@ def _rounded(expr: Expr | None, context: Context) -> Expr | None:
     there = None if back is None else operator(back.inputs[0], "Add")
     if back is None or there is None or not number(back.inputs[1], context) == number(there.inputs[1], context) == phrases.MAGIC:
         return None
-    return _unbounded(operator(there.inputs[0], "Clip"), context)
-
-
-def _unbounded(clip: Op | None, context: Context) -> Expr | None:
-    """A value before it was clipped to what the magic number reaches, beyond all codes."""
-    found = None if clip is None else bounds(clip, context)
-    if clip is None or found is None or not (-REACH < found[0] <= -(1 << 17) and 1 << 17 <= found[1] < REACH):
-        return None
-    return clip.inputs[0]
+    return there.inputs[0]

@@ -1,4 +1,4 @@
-"""Integers that are the values of small floats, scaled: ``n`` with scale ``s`` is ``n * 2**-k`` with scale ``s * 2**k`` (dialects.md G.3).
+"""Integers that are the values of small floats, scaled: ``n`` with scale ``s`` is ``n * 2**-k`` with scale ``s * 2**k``.
 
 Bit-equal: the products are the same numbers, and integers have no -0. Only to fewer bits, and where the larger scale is exact.
 """

@@ -143,3 +143,11 @@ def test_bad_inputs_are_usage_errors(tmp_path: Path) -> None:
     ]:
         with pytest.raises(Usage, match=message):
             given(tmp_path / name, ["a"])
+
+
+def test_a_zero_point_of_a_small_float_is_zero() -> None:
+    nodes = [node("DequantizeLinear", ["x", "s", "z"], ["y"])]
+    proto = model(nodes, [("x", TensorProto.FLOAT8E4M3FN, [4]), ("z", TensorProto.FLOAT8E4M3FN, [])], [("y", FLOAT)], s=np.float32(1))
+    inputs = next(generated(signature(proto), Wishes()))
+    assert inputs["z"].astype(np.float32) == 0
+    assert (inputs["x"].astype(np.float32) != 0).any()

@@ -61,5 +61,19 @@ def test_a_node_within_a_body_leaves_the_judgement_to_the_size_of_the_difference
     inside = Rounded("main / If.then_branch / pool")
     report = _checked(tmp_path, branched(13), branched(19), inside)
     assert report.verdict == "within bound"
-    assert "1 steps could not be replayed" in report.outputs[0].reason
+    assert "not everything could be replayed" in report.outputs[0].reason
     assert _checked(tmp_path, branched(13), branched(19, 1.5), inside).verdict == "different"
+
+
+def test_values_inside_that_are_within_bound_leave_equal_outputs_equal(tmp_path: Path) -> None:
+    def swallowed(opset: int) -> ModelProto:
+        proto = _pooled(opset)
+        del proto.graph.output[:]
+        proto.graph.node.append(node("Shape", ["y"], ["n"]))
+        proto.graph.output.add(name="n").type.tensor_type.elem_type = 7
+        return proto
+
+    report = _checked(tmp_path, swallowed(13), swallowed(19), POOL)
+    assert [(c.where, c.verdict) for c in report.outputs] == [("output n", "equal")]
+    assert "main / pool, rounded otherwise" in [c.where for c in report.replayed]
+    assert _checked(tmp_path, swallowed(13), swallowed(19)).verdict == "different"

@@ -158,3 +158,12 @@ def test_unknown_shapes_are_found() -> None:
 def test_all_probes_are_checked_in_order() -> None:
     results = check_steps([probe(_quantize(), _quantize()), probe(_quantize(), PLANTED["zero point dropped"])], SETTING, 0)
     assert [r.verdict for r in results] == ["equal", "different"]
+
+
+def test_an_unknown_rank_that_does_not_fit_is_passed_over() -> None:
+    def blocked(opset: int) -> Fragment:
+        made = node("QuantizeLinear", ["x", "s", "z"], ["y"], axis=0, block_size=64)
+        zero = np.ones((1, 4), np.int8)
+        return fragment([made], opset, [Port("x", dtypes.FLOAT)], Port("y", dtypes.INT8), s=np.full((1, 4), 0.1, np.float32), z=zero)
+
+    assert _verdict(probe(blocked(21), blocked(25))) == ("equal", RUNTIME)

@@ -117,7 +117,7 @@ DQ int8 blocks first: 7-12 rows-per-block+plain-arithmetic; 13-19 rows-per-block
 Q int8 blocks first: 7-12 rows-per-block+plain-quantize; 13-19 rows-per-block; 21-28 native
 DQ int8 ragged: 7-12 rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
 Q int8 ragged: 7-12 rows-per-block+plain-quantize; 13-19 rows-per-block; 21-28 native
-DQ int8 run-time, carried as float32: 7-28 plain-arithmetic
+DQ int8 run-time, carried as float32: 7-12 plain-arithmetic; 13-28 int32-codes
 Q int8 carried as float32: 7-12 plain-quantize; 13-28 carry
 DQ int16 per tensor: 7-19 plain-arithmetic; 21-28 native
 Q int16 per tensor: 7-19 plain-quantize; 21-28 native
@@ -196,7 +196,7 @@ DQ int4 equal blocks: 7-9 collapse+widen+plain-arithmetic; 10-19 collapse+widen;
 DQ int4 one block a row: 7-12 collapse+widen+plain-arithmetic; 13-19 collapse+widen; 21-28 native
 DQ int8 run-time, per axis: 7-12 plain-arithmetic; 13-28 native
 DQ int8 run-time, blocks: 7-12 rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
-DQ int8 run-time, ragged: 7-19 none; 21-28 native
+DQ int8 run-time, ragged: 7-12 rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
 DQ int8 unknown sizes: 7-12 plain-arithmetic; 13-28 native
 DQ int8 unknown rank: 7-12 none; 13-28 native
 DQ int8 scale of unknown rank: 7-12 none; 13-28 native
@@ -221,30 +221,32 @@ Q float8 not saturating: 7-17 none; 19-28 native
 """
 FEWEST_NODES = """
 DQ int8 per tensor: 7-9 int32-codes+plain-arithmetic; 10-28 native
-DQ int8 per axis: 7-12 int32-codes+plain-arithmetic; 13-28 native
-DQ int8 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
+DQ int8 per axis: 7-9 int32-codes+plain-arithmetic; 10-12 unit-scale; 13-28 native
+DQ int8 blocks: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block; 21-28 native
 DQ int8 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block; 21-28 native
-DQ int8 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block; 21-28 native
+DQ int8 ragged: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block; 21-28 native
 DQ int16 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 int32-codes; 21-28 native
-DQ int16 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 int32-codes; 21-28 native
-DQ int16 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
+DQ int16 per axis: 7-9 int32-codes+plain-arithmetic; 10-12 unit-scale; 13-19 int32-codes; 21-28 native
+DQ int16 blocks: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 int32-codes+rows-per-block; 21-28 native
 DQ int16 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 int32-codes+rows-per-block; 21-28 native
-DQ int16 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 int32-codes+rows-per-block; 21-28 native
+DQ int16 ragged: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 int32-codes+rows-per-block; 21-28 native
 DQ int4 per tensor: 7-9 int32-codes+plain-arithmetic; 10-19 widen; 21-28 native
-DQ int4 per axis: 7-12 int32-codes+plain-arithmetic; 13-19 widen; 21-28 native
-DQ int4 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
+DQ int4 per axis: 7-9 int32-codes+plain-arithmetic; 10-12 unit-scale; 13-19 widen; 21-28 native
+DQ int4 blocks: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-28 native
 DQ int4 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-28 native
-DQ int4 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-28 native
+DQ int4 ragged: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-28 native
 DQ uint2 per tensor: 7-9 int32-codes+plain-arithmetic; 10-24 widen; 25-28 native
-DQ uint2 per axis: 7-12 int32-codes+plain-arithmetic; 13-24 widen; 25-28 native
-DQ uint2 blocks: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
-DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen;
-  21-24 widen; 25-28 native
-DQ uint2 ragged: 7-12 int32-codes+rows-per-block+plain-arithmetic; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
+DQ uint2 per axis: 7-9 int32-codes+plain-arithmetic; 10-12 unit-scale; 13-24 widen; 25-28 native
+DQ uint2 blocks: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
+DQ uint2 blocks first: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-24 widen; 25-28
+  native
+DQ uint2 ragged: 7-9 int32-codes+rows-per-block+plain-arithmetic; 10-12 unit-scale; 13-19 rows-per-block+widen; 21-24 widen; 25-28 native
 DQ int8 equal scales: 7-9 collapse+int32-codes+plain-arithmetic; 10-12 collapse; 13-28 native
 DQ int4 equal blocks: 7-9 collapse+int32-codes+plain-arithmetic; 10-19 collapse+widen; 21-28 native
-DQ int4 one block a row: 7-12 collapse+int32-codes+plain-arithmetic; 13-19 collapse+widen; 21-28 native
+DQ int4 one block a row: 7-9 collapse+int32-codes+plain-arithmetic; 10-12 collapse+unit-scale; 13-19 collapse+widen; 21-28 native
 DQ int8 run-time, blocks: 7-12 plain-arithmetic; 13-19 rows-per-block; 21-28 native
+DQ int8 run-time, ragged: 7-12 plain-arithmetic; 13-19 rows-per-block; 21-28 native
+DQ int32 per axis: 7-9 plain-arithmetic; 10-12 unit-scale; 13-28 native
 DQ int8 float16: 7-9 int32-codes+plain-arithmetic; 10-17 in-float32; 19-28 native
 DQ float8 NaN-free, no -0: 7-9 scaled-integers+plain-arithmetic; 10-17 scaled-integers+int32-codes; 19-28 native
 """
@@ -259,6 +261,7 @@ DQ int8 blocks first: 7-19 rows-per-block; 21-28 native
 Q int8 blocks first: 7-19 rows-per-block; 21-28 native
 DQ int8 ragged: 7-19 rows-per-block; 21-28 native
 Q int8 ragged: 7-19 rows-per-block; 21-28 native
+DQ int8 run-time, carried as float32: 7-28 int32-codes
 Q int8 carried as float32: 7-28 carry
 DQ int16 per tensor: 7-28 native
 Q int16 per tensor: 7-28 native
@@ -293,6 +296,7 @@ DQ int4 equal blocks: 7-19 collapse; 21-28 native
 DQ int4 one block a row: 7-19 collapse; 21-28 native
 DQ int8 run-time, per axis: 7-28 native
 DQ int8 run-time, blocks: 7-19 rows-per-block; 21-28 native
+DQ int8 run-time, ragged: 7-19 rows-per-block; 21-28 native
 DQ int8 unknown sizes: 7-28 native
 DQ int8 unknown rank: 7-28 native
 DQ int8 scale of unknown rank: 7-28 native
