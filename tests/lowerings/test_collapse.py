@@ -18,7 +18,6 @@ NOOP = {
     "scales that differ along two axes": dequantize(dtypes.INT8, (6, 60), Blocked(1, 20)),
     "blocks that differ along their axis": dequantize(dtypes.INT8, (1, 60), Blocked(1, 20)),
     "a scale of the run": dequantize(dtypes.INT8, (6, 50), PerAxis(0), scales=[0.1], live="s"),
-    "no scales at all": dequantize(dtypes.INT8, (0, 3), PerAxis(0)),
     "unknown rank": unshaped(quantize(dtypes.INT8, (6, 50), PerAxis(0), scales=[0.1]), "x", rank=False),
 }
 TRANSFORMED = {
@@ -44,6 +43,8 @@ TRANSFORMED = {
     ),
 }
 EXACT = {
+    "no elements": dequantize(dtypes.INT8, (0, 3), PerAxis(0)),
+    "no elements in blocks, all of the run": dequantize(dtypes.INT8, (8, 0), Blocked(0, 2), zero=True, live="xsz"),
     **{name: given for name, (given, _) in TRANSFORMED.items()},
     "rank 1": dequantize(dtypes.INT4, (40,), Blocked(0, 16), scales=[0.25]),
     "blocks in the middle": dequantize(dtypes.UINT8, (4, 16, 4), Blocked(1, 16), scales=[0.5]),

@@ -59,7 +59,7 @@ def parameter(shape: Shape | None) -> Runtime:
     [
         (PerTensor(), (4, 6), (), "p"),
         (PerTensor(), (4, 6), (1,), "Reshape(p, table[0])"),
-        (PerTensor(), (), None, "None"),
+        (PerTensor(), (), None, "Reshape(p, table[0])"),
         (PerTensor(), None, None, "None"),
         (PerTensor(), (4, 6), None, "p"),
         (PerAxis(1), (4, 6), (6,), "p"),
@@ -69,7 +69,8 @@ def parameter(shape: Shape | None) -> Runtime:
         (PerAxis(-1), None, (4,), "None"),
         (ByScale(0), (4, 6), None, "None"),
         (Blocked(1, 3), (4, 6), (4, 2), "Reshape(p, [4, 2, 1, 1])"),
-        (Blocked(1, 4), (4, 6), (4, 2), "None"),
+        (Blocked(1, 4), (4, 6), (4, 2), "Reshape(Gather(p, [0, 0, 1]), [4, 3, 1, 1])"),
+        (Blocked(1, 3), (4, 0), (4, 0), "None"),
         (Blocked(1, 3), (None, 6), (4, 2), "None"),
     ],
 )
@@ -87,7 +88,7 @@ def test_how_a_parameter_is_spread(where: Granularity, shape: Shape | None, scal
         ((4, 6), Blocked(1, 4), (4, 3, 2, 1)),
         ((4, 6), Blocked(1, 9), (4, 1, 6, 1)),
         ((2, 7, 3), Blocked(1, 4), (2, 7, 1, 3)),
-        ((0, 6), Blocked(1, 3), (0, 2, 3, 1)),
+        ((0, 6), Blocked(1, 3), None),
         ((None, 6), Blocked(1, 3), None),
         ((4, 6), PerTensor(), None),
     ],
