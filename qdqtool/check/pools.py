@@ -9,7 +9,7 @@ from qdqtool.dtypes import ElementType
 from qdqtool.kernels.cast import cast
 from qdqtool.kernels.sources import Array
 
-SCALES = np.array([0.0123, 0.5, 1.0, 3.0, 1e-3, 0.1, 117.3, -0.25, 2.0**-10])
+SCALES = np.array([0.0123, 0.5, 1.0, 3.0, 1e-3, 0.1, 117.3, -0.25, 2.0**-10, 1e-40, 2.0**-126, 3e-5, 6e4, 1e20, 3e38, 1.1754943e-38])
 EXTREMES = np.array(
     [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e30, -1e30, 3.4e38, -3.4e38, 1e-45, -1e-45, 1e-38, 65504.0, -65504.0, 2.0**31, -(2.0**31)]
 )
@@ -46,6 +46,13 @@ def half_steps(storage: ElementType) -> Array:
         return np.arange(low, high + 0.5, 0.5)
     ends = np.arange(0, 40, 0.5)
     return np.concatenate([low + ends, high - ends, ends - 20, np.rint(np.linspace(low, high, 2000)) + 0.5])
+
+
+def scales(dtype: ElementType) -> Array:
+    """Scales of a type, subnormal and huge ones too; those it cannot hold are left out."""
+    held = typed(SCALES, dtype)
+    kept: Array = held[np.isfinite(held) & (held != 0)]
+    return kept
 
 
 def typed(values: Array, dtype: ElementType) -> Array:

@@ -50,7 +50,8 @@ class Probe:
     Both fragments take the same inputs in the same order and give one output; types may differ in the carrier only.
     `inputs_in_model` and `output_in_model` are the names of those values in the original model's main graph; without
     them the step cannot be replayed on the values the model really computes. `coverage` tells which part of a large
-    constant was cut out, and is empty when all of it is there.
+    constant was cut out, and is empty when all of it is there. `ordinary` ones promise nothing where the original overflows
+    on the way, and get no extreme values.
     """
 
     place: str
@@ -61,3 +62,4 @@ class Probe:
     inputs_in_model: tuple[str, ...] = ()
     output_in_model: str = ""
     coverage: str = ""
+    ordinary: bool = False

@@ -60,6 +60,17 @@ def grids(fragment: Fragment) -> dict[str, Grid]:
     return {node.input[0]: grid for node in quantizers if (grid := grid_of(node, fragment)) is not None}
 
 
+def live_grids(fragment: Fragment, drawn: Mapping[str, Array]) -> dict[str, Grid]:
+    """The grid of each input whose quantize node has parameters of the run, by the values drawn for them."""
+    found: dict[str, Grid] = {}
+    for node in fragment.nodes:
+        names = [name for name in node.input[1:3] if name]
+        known = [drawn[n] if n in drawn else materialize(fragment.constants[n]) for n in names if n in drawn or n in fragment.constants]
+        if node.op_type == "QuantizeLinear" and names and len(known) == len(names):
+            found[node.input[0]] = Grid(known[0], known[1] if len(known) > 1 else None, {a.name: a.i for a in node.attribute})
+    return found
+
+
 def grid_of(node: NodeProto, fragment: Fragment) -> Grid | None:
     """Constant parameters of a quantize or dequantize node; None when they are computed."""
     names = [name for name in node.input[1:3] if name]

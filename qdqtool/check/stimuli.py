@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from zlib import crc32
 
 import numpy as np
 
-from qdqtool.check.pools import EXTREMES, SCALES, codes, converted, half_steps, nudged, typed
+from qdqtool.check.pools import EXTREMES, codes, converted, half_steps, nudged, scales, typed
 from qdqtool.check.probe import Port, Probe
-from qdqtool.check.roles import Grid, Role, grids, nan_is_open, roles
+from qdqtool.check.roles import Grid, Role, grids, live_grids, nan_is_open, roles
 from qdqtool.check.shapes import Shapes
 from qdqtool.dtypes import ElementType
 from qdqtool.errors import QdqtoolError
@@ -48,12 +48,15 @@ def stimuli(probe: Probe, shapes: Shapes, seed: int) -> Iterator[Inputs]:
     fragment = probe.before
     part, found = roles(fragment), {**grids(probe.after), **grids(fragment)}
     no_nan = nan_is_open(fragment) or nan_is_open(probe.after)
-    finite = any(node.op_type == "DynamicQuantizeLinear" for node in fragment.nodes)
+    finite = probe.ordinary or any(node.op_type == "DynamicQuantizeLinear" for node in fragment.nodes)
     ports = list(zip(fragment.inputs, (port.dtype for port in probe.after.inputs), strict=True))
     for run in range(_runs(shapes, finite or "scale" in part.values())):
         rng = np.random.default_rng([seed, crc32(probe.place.encode()), run])
         draws = [_Draw(p, other, part.get(p.name), found.get(p.name), shapes[p.name], run, rng, finite, no_nan) for p, other in ports]
-        yield {draw.port.name: _values(draw) for draw in draws}
+        drawn = {draw.port.name: _values(draw) for draw in draws if draw.role != "values"}
+        live = {**live_grids(fragment, drawn), **found}
+        drawn |= {draw.port.name: _values(replace(draw, grid=live.get(draw.port.name))) for draw in draws if draw.role == "values"}
+        yield {draw.port.name: drawn[draw.port.name] for draw in draws}
 
 
 def _runs(shapes: Shapes, scaled: bool) -> int:
@@ -67,7 +70,7 @@ def _values(draw: _Draw) -> Array:
     if draw.role == "zero point" and not (dtype.integer and dtype.bits <= 16):
         return np.zeros(draw.shape, dtype.numpy)
     if draw.role == "scale":
-        return typed(_dealt(SCALES, draw), dtype)
+        return _dealt(scales(dtype), draw)
     if dtype.kind == "float" and not dtype.small_float:
         return _reals(draw)
     if draw.role == "values" and draw.grid is not None and (reals := _on_grid(draw.grid, draw)) is not None:
@@ -109,11 +112,16 @@ def _on_grid(grid: Grid, draw: _Draw) -> Array | None:
 
 
 def _plain(draw: _Draw) -> Array:
-    """Where no grid is known: ordinary values; ties of a step of one; extremes in every second run."""
+    """Where no grid is known: ordinary values; ties of a step of one; extremes in every second run.
+
+    Finite values only come of all signs, as zeros, and of one sign, since a scale will be made of them.
+    """
     rng, shape = draw.rng, draw.shape
     values = rng.normal(0, 4, shape)
     values = np.where(rng.random(shape) < 0.3, np.rint(values * 2) / 2, values)
-    if draw.finite or draw.run % 2:
+    if draw.finite:
+        return (values, np.zeros(shape), np.abs(values), -np.abs(values))[draw.run % 4]
+    if draw.run % 2:
         return values
     return np.where(rng.random(shape) < 0.2, _dealt(EXTREMES, draw), values)
 

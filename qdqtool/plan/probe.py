@@ -36,6 +36,8 @@ def probes(builder: Builder) -> Iterator[Probe]:
             yield from pattern_probe(builder, place, entry, entry.step)
         elif entry.step is not None:
             yield from _probe(builder, place, entry, entry.step)
+        else:
+            yield from _results(builder, place, entry)
     for place, respell in builder.plan.respells.items():
         yield from _respelled(builder, place, respell)
     for adapt in builder.plan.adapts.values():
@@ -63,6 +65,24 @@ def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterat
         node.output[0] if not place.scope else "",
         coverage,
     )
+
+
+def _results(builder: Builder, place: Place, entry: Replace) -> Iterator[Probe]:
+    """One probe for each result of a node that is no single step."""
+    node, scope = builder.judge.node(place), builder.view.scopes[place.scope]
+    values = [builder.constants.expression(scope, name) for name in node.input]
+    inputs = tuple(Port(v.name, v.dtype, v.shape) for v in values if isinstance(v, Runtime) and v.dtype is not None)
+    if len(inputs) < len(values):
+        return
+    for output, expr in entry.outputs:
+        known = builder.types.at(scope, output)
+        if known.dtype is not None:
+            port = (Port(output, known.dtype, known.shape),)
+            before = Fragment((node,), {"": scope.imports.get("", 1)}, inputs, port, {})
+            after = _emitted(node, builder, expr, output, inputs, port)
+            names = tuple(p.name for p in inputs)
+            title = f"{builder.view.title(place)}.{output}"
+            yield Probe(title, entry.exactness, entry.bound or None, before, after, names, "" if place.scope else output)
 
 
 def _respelled(builder: Builder, place: Place, entry: Respell) -> Iterator[Probe]:
@@ -104,6 +124,14 @@ def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Frag
 
 
 def _after(node: NodeProto, builder: Builder, step: Step, found: Choice) -> Fragment:
+    values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
+    inputs = _distinct([Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None])
+    assert step.dtype is not None
+    return _emitted(node, builder, found.expr, node.output[0], inputs, (Port(node.output[0], step.dtype, step.shape),))
+
+
+def _emitted(node: NodeProto, builder: Builder, expr: Expr, output: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Fragment:
+    """What stands for the node, as a fragment."""
     constants: dict[Const, str] = {}
     names = Names([*node.input, *node.output])
 
@@ -113,13 +141,10 @@ def _after(node: NodeProto, builder: Builder, step: Step, found: Choice) -> Frag
         return constants[const]
 
     emitter = Emitter(names, name_of, node)
-    emitter.write(found.expr, node.output[0])
-    values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
-    inputs = [Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None]
+    emitter.write(expr, output)
     imports = {"": builder.target.opset, **{n.domain: 1 for n in emitter.nodes if n.domain}}
     sources = {name: builder.facts.source(c) for c, name in constants.items()}
-    assert step.dtype is not None
-    return Fragment(tuple(emitter.nodes), imports, _distinct(inputs), (Port(node.output[0], step.dtype, step.shape),), sources)
+    return Fragment(tuple(emitter.nodes), imports, inputs, outputs, sources)
 
 
 def _distinct(ports: list[Port]) -> tuple[Port, ...]:

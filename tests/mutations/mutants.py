@@ -17,7 +17,7 @@ from qdqtool.kernels import recode
 from qdqtool.kernels.sources import ArraySource, materialize
 from qdqtool.lowerings import Said, float_grid, lookup
 from qdqtool.plan import facts
-from qdqtool.quantization import Blocked, PerAxis
+from qdqtool.quantization import Blocked, PerAxis, PerTensor
 from tests.kernels.samples import codes_of
 from tests.lowerings.given import Given, dequantize, quantize
 from tests.lowerings.models import model_of
@@ -385,6 +385,14 @@ _mutant(
     quantize(dtypes.UINT8, (6, 140), PerAxis(0), zero=3),
     13,
     10,
+)
+_mutant(
+    "multiplied by the reciprocal of a run-time scale",
+    "plain_quantize",
+    attribute(phrases, "quotient", lambda step: _reciprocal(step)),
+    quantize(dtypes.INT8, (6, 140), PerTensor(), live="xs"),
+    13,
+    9,
 )
 _mutant("zero point dropped", "divide_first", says("divide_first", everywhere(is_step, without_zero)), HALF_Q, 23, 13)
 _mutant(

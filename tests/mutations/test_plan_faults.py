@@ -11,7 +11,8 @@ import pytest
 from onnx import ModelProto
 
 import qdqtool
-from qdqtool.expressions import Computed
+from qdqtool.dtypes import BOOL, FLOAT
+from qdqtool.expressions import Computed, Op
 from qdqtool.plan import apply, build, choose, dynamic, emit, lift
 from tests.plan import test_apply, test_choose, test_dynamic, test_lift, test_regions
 from tests.plan.graphs import INT4, TENTH, model
@@ -98,6 +99,14 @@ FAULTS = {
         model(WITH_ZERO, s=TENTH, z=np.int16(300)),
         9,
         lambda: test_dynamic.test_dynamic_quantization_is_onnx_runtime_s(test_dynamic.TENSORS["both signs"], 10),
+    ),
+    "dynamic scale of zeros stays 0": Fault(
+        dynamic,
+        "_not_positive",
+        lambda value: Op("Less", (value, _literal(0.0, FLOAT)), (), BOOL, ()),
+        model(DYNAMIC, 11, 6),
+        10,
+        lambda: test_dynamic.test_dynamic_quantization_is_onnx_runtime_s(test_dynamic.TENSORS["zeros"], 10),
     ),
     "dynamic scale over 254 steps": Fault(
         dynamic,
