@@ -11,6 +11,7 @@ import numpy as np
 
 from qdqtool.check.pools import converted
 from qdqtool.check.signature import Input, Signature, Size
+from qdqtool.errors import Usage
 from qdqtool.kernels.sources import Array
 
 _BATCH, _PAST, _LENGTH = 2, 3, 5
@@ -36,6 +37,16 @@ class Wishes:
 
 class NoInputs(Exception):
     """Inputs cannot be made up; the message says for which and why."""
+
+
+def require_known(signature: Signature, dims: Mapping[str, int]) -> None:
+    """Usage when a size is given to a dimension that no input has."""
+    named = {str(size) for port in signature.inputs for size in port.dims or () if isinstance(size, str)}
+    placed = {f"{port.name}:{axis}" for port in signature.inputs for axis in range(len(port.dims or ()))}
+    unknown = sorted(set(dims) - named - placed)
+    if unknown:
+        hint = f"its symbolic dimensions are {', '.join(sorted(named))}" if named else "it has no symbolic dimensions"
+        raise Usage("unknown-dimension", f"no input has a dimension '{unknown[0]}'", hint=hint)
 
 
 def generated(signature: Signature, wishes: Wishes) -> Iterator[dict[str, Array]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qdqtool.check.compare import Comparison, Difference, compare, weakest, worst
-from qdqtool.check.generate import NoInputs, Wishes, generated
+from qdqtool.check.generate import NoInputs, Wishes, generated, require_known
 from qdqtool.check.given import given
 from qdqtool.check.inside import inside
 from qdqtool.check.options import CheckOptions
@@ -60,6 +60,7 @@ def check_model(original: Subject, rewritten: Subject, probes: Sequence[Probe], 
     """
     model = original.proto()
     ports, random, promise = signature(model), random_outputs(model), promised(model, probes, options.rounded)
+    require_known(ports, options.dims)
     at = cuts((model, rewritten.proto()))
     del model
     notes = tuple(f"output {name} was not compared: it depends on the random operator {cause}" for name, cause in random.items())
@@ -109,6 +110,8 @@ def _inside(task: _Task, outputs: tuple[Comparison, ...], inputs: Inputs) -> Mod
 def _by_evaluator(task: _Task, reason: str) -> ModelOutcome:
     try:
         old = in_evaluator(task.original, _trials(task), task.wanted)
+    except NoInputs as error:
+        return ModelOutcome(reason=f"{reason}; {error}")
     except CannotRun as error:
         return ModelOutcome(reason=f"{reason}; evaluator: {error}")
     try:

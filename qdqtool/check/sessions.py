@@ -94,12 +94,17 @@ def run(opened: ort.InferenceSession, inputs: Mapping[str, Value], wanted: Seque
     return results
 
 
+def _lacks_kernel(error: Exception) -> bool:
+    """No kernel for a node of a valid graph, or no library for a node of somebody's own domain."""
+    return isinstance(error, states.NotImplemented) or bool(re.search(r"Fatal error: \S+:\S+\(-1\) is not a registered", str(error)))
+
+
 def plain(message: str) -> str:
     """One line of ONNX Runtime's message, without its codes, source paths and call stacks."""
-    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ", "", message.strip())
+    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : [A-Z_]+ :\s*", "", message.strip())
     text = re.sub(r"/\S+/\S+\.(?:cc|h):\d+ .*?\)\s?(?:\[[^\]]*\] )?", "", text)
     text = re.sub(r"^(?:Exception during loading: |Load model from .*? failed:|This is an invalid model\. )+", "", text)
-    return " ".join(text.splitlines()[0].split()) if text.strip() else "no reason given"
+    return " ".join(text.splitlines()[0].split()) if text.strip() else "it has no kernel for one of the operators, types or opsets"
 
 
 def _options(setting: Setting, data: Path | None) -> ort.SessionOptions:
@@ -137,4 +142,4 @@ def _plain_words() -> Iterator[None]:
     try:
         yield
     except _FAILURES as error:
-        raise CannotRun(plain(str(error)), missing=isinstance(error, states.NotImplemented)) from None
+        raise CannotRun(plain(str(error)), missing=_lacks_kernel(error)) from None

@@ -14,8 +14,7 @@ from qdqtool.check.probe import Port, Probe
 from qdqtool.check.roles import Grid, Role, grids, live_grids, nan_is_open, roles
 from qdqtool.check.shapes import Shapes
 from qdqtool.dtypes import ElementType
-from qdqtool.errors import QdqtoolError
-from qdqtool.kernels.layout import spread
+from qdqtool.kernels.layout import misfit, spread
 from qdqtool.kernels.sources import Array
 
 Inputs = dict[str, Array]
@@ -97,12 +96,12 @@ def _dealt(pool: Array, draw: _Draw) -> Array:
 def _on_grid(grid: Grid, draw: _Draw) -> Array | None:
     """Half steps from below the lowest code to above the highest, extremes between them; None when the grid does not fit."""
     shape = draw.shape
-    try:
-        scale = spread(grid.scale, shape, grid.axis, grid.block).astype(np.float64)
-        zero = 0.0 if grid.zero_point is None else spread(grid.zero_point, shape, grid.axis, grid.block).astype(np.float64)
-        scale, zero = np.broadcast_to(scale, shape), np.broadcast_to(zero, shape)
-    except (QdqtoolError, ValueError, IndexError):
+    if misfit(shape, grid.scale.shape, None if grid.zero_point is None else grid.zero_point.shape, grid.axis, grid.block):
         return None
+    scale = np.broadcast_to(spread(grid.scale, shape, grid.axis, grid.block).astype(np.float64), shape)
+    zero = np.zeros(shape)
+    if grid.zero_point is not None:
+        zero = np.broadcast_to(spread(grid.zero_point, shape, grid.axis, grid.block).astype(np.float64), shape)
     storage = grid.storage
     steps = _dealt(half_steps(storage), draw)
     extremes = _dealt(EXTREMES, draw)
