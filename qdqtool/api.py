@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 from onnx import ModelProto
 
-from qdqtool import conversion, inspection
+from qdqtool import inspection, pipeline, targets
+from qdqtool.changes import Change
 from qdqtool.check import CheckOptions
-from qdqtool.conversion import Change, Conversion, Request
+from qdqtool.conversion import Conversion
 from qdqtool.inspection import Inspection
 from qdqtool.model import ir
 from qdqtool.model.load import load
 from qdqtool.plan.entries import Refusal
+from qdqtool.request import Request
 
 __all__ = ["Change", "Conversion", "Inspection", "Refusal", "convert", "inspect"]
 
@@ -24,6 +26,7 @@ def convert(
     *,
     opset: int | None = None,
     to: str | None = None,
+    target: str | None = None,
     output: str | Path | None = None,
     exact: bool = False,
     allow_approximate: bool = False,
@@ -51,6 +54,9 @@ def convert(
         Target opset of the default domain, 7 to 28; by default that of the model.
     to : str, optional
         Dialect to write quantize and dequantize in: ``ai.onnx`` or ``com.microsoft``.
+    target : str, optional
+        What the result shall run in, as ``NAME[@VERSION]``: ``ort@1.17`` (ONNX Runtime, CPU), or ``opset@17``. Without
+        `opset` the model's own stays if everything runs there, else the one is taken at which the least has to change.
     output : str or Path, optional
         File to write once the check has passed; without it use ``Conversion.save``.
     exact, allow_approximate : bool
@@ -83,14 +89,28 @@ def convert(
         The input is no sound model, or the request makes no sense.
     """
     options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
-    target = None if output is None else Path(output).absolute()
+    out = None if output is None else Path(output).absolute()
+    profile = None if target is None else targets.profile(target)
     request = Request(
-        opset, to, exact, allow_approximate, prefer, simplify, check, require_check, in_place, ir_version, external_data, target, options
+        opset,
+        to,
+        exact,
+        allow_approximate,
+        prefer,
+        simplify,
+        check,
+        require_check,
+        in_place,
+        ir_version,
+        external_data,
+        out,
+        options,
+        profile,
     )
     if not ir.is_ir(model):
-        return conversion.convert(model, base_dir, request)
+        return pipeline.convert(model, base_dir, request)
     proto, folder = ir.to_proto(model)
-    return conversion.convert(proto, base_dir or folder, request, wrap=ir.from_proto)
+    return pipeline.convert(proto, base_dir or folder, request, wrap=ir.from_proto)
 
 
 def inspect(model: str | Path | ModelProto) -> Inspection:

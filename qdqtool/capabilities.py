@@ -1,7 +1,7 @@
 """What each spelling of QuantizeLinear and DequantizeLinear can express: one row for each operator version.
 
-The rows stand in ``dialects``, one file for each spelling. Four readers: the converter ("may I write this?"), the linter, runtime
-profiles (more rows of the same kind) and the support page.
+The rows stand in ``dialects``, one file for each spelling. The converter asks them ("may I write this?"), `inspect` reads nodes by
+them, and the support page is printed from them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Row:
 
     `linked`: scale and expressed type must be the same. `vector`: 1-D scales mean per axis. `axis`, `blocks`, `saturate`,
     `output_dtype`, `precision`: the attribute exists. `division`: the type a quantize divides in when `precision` does not say.
-    `operator`: its name, where it is not ONNX's. `renames`: attributes called otherwise, (ours, theirs). `order`: where the node
+    `divides`: the types that `precision` may say (None: any). `runtime`: whose row this is, where it is a profile's. `operator`: its name, where it is not ONNX's. `renames`: attributes called otherwise, (ours, theirs). `order`: where the node
     has x, scale and zero point among its inputs.
     """
 
@@ -45,6 +45,8 @@ class Row:
     operator: str = ""
     renames: tuple[tuple[str, str], ...] = ()
     order: tuple[int, int, int] = (0, 1, 2)
+    divides: Types | None = None
+    runtime: str = ""
 
     @property
     def op(self) -> str:
@@ -69,7 +71,7 @@ class Row:
         return all_dialects()[self.dialect].DOMAIN
 
     def __str__(self) -> str:
-        return f"{self.dialect} {self.op}-{self.version}"
+        return f"{self.dialect} {self.op}-{self.version}" + (f" of {self.runtime}" if self.runtime else "")
 
 
 OPERATORS: dict[Kind, str] = {"quantize": "QuantizeLinear", "dequantize": "DequantizeLinear"}
@@ -109,6 +111,8 @@ def reject(meaning: Meaning, row: Row) -> list[str]:
     ]
     if row.linked and meaning.scale_type is not meaning.expressed:
         reasons.append(f"{row} needs scale and {_ROLE[row.kind]} of one type, not {meaning.scale_type} and {meaning.expressed}")
+    if meaning.compute is not None and row.divides is not None and meaning.compute not in row.divides:
+        reasons.append(f"{row} does not divide in {meaning.compute}")
     return reasons + _granularity_reason(meaning, row)
 
 
@@ -122,7 +126,7 @@ def _type_reason(dtype: ElementType | None, row: Row, column: Literal["storage",
     noun = {"storage": "type", "expressed": f"{_ROLE[row.kind]} type", "scale": "scale type"}[column]
     if dtype is None:
         return [f"the {noun} is not known here"]
-    first = first_version(row.dialect, row.kind, column, dtype)
+    first = None if row.runtime else first_version(row.dialect, row.kind, column, dtype)
     since = f" (from {first} on)" if first else ""
     return [f"{row} has no {noun} {dtype}{since}"]
 

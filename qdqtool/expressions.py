@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -101,7 +101,7 @@ def literal(values: Any, dtype: ElementType, shape: tuple[int, ...] | None = Non
     return Literal(np.ascontiguousarray(array).tobytes(), dtype, array.shape)
 
 
-def is_const(expr: Expr | None) -> bool:
+def is_const(expr: Expr | None) -> TypeGuard[Const]:
     return isinstance(expr, Stored | Literal | Computed)
 
 
@@ -119,7 +119,7 @@ def cast(x: Expr, to: ElementType) -> Expr:
     """`x` in another type: computed for a constant, a Cast for a run-time value, `x` itself when nothing changes."""
     if x.dtype is to:
         return x
-    return Computed("cast", (x,), (to,), to, x.shape) if isinstance(x, Stored | Literal | Computed) else run_time_cast(x, to)
+    return Computed("cast", (x,), (to,), to, x.shape) if is_const(x) else run_time_cast(x, to)
 
 
 def run_time_cast(x: Expr, to: ElementType) -> Expr:
@@ -131,7 +131,7 @@ def reshape(x: Expr, shape: tuple[int, ...]) -> Expr:
     """`x` in another shape of as many elements; one dimension of a run-time value may be -1."""
     if x.shape == shape:
         return x
-    if isinstance(x, Stored | Literal | Computed):
+    if is_const(x):
         return Computed("reshape", (x,), (shape,), x.dtype, shape)
     assert x.dtype is not None
     return Op("Reshape", (x, literal(shape, dtypes.INT64)), (), x.dtype, tuple(None if d < 0 else d for d in shape))
@@ -142,6 +142,18 @@ def binary(op: str, a: Expr, b: Expr) -> Op:
     assert a.dtype is not None
     shape = a.shape if a.shape is not None and (b.shape is None or len(b.shape) <= len(a.shape)) else b.shape
     return Op(op, (a, b), (), a.dtype, shape)
+
+
+def nbytes(const: Const) -> int:
+    """Size of a constant in storage."""
+    return const.dtype.nbytes(prod(const.shape))
+
+
+def constants_of(expr: Expr) -> set[Const]:
+    """Constants that the steps and operators of `expr` read, not those that these are computed from."""
+    if is_const(expr):
+        return {expr}
+    return set[Const]().union(*(constants_of(part) for part in children(expr)))
 
 
 def children(expr: Expr) -> Iterator[Expr]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import prod
 from typing import Any
 
 from onnx import FunctionProto, NodeProto, defs
 
 from qdqtool import capabilities
-from qdqtool.expressions import Expr, Stored, walk
+from qdqtool.expressions import Expr, Stored, nbytes, walk
 from qdqtool.model.graph import MAIN, Scope, View, domain
 from qdqtool.model.load import Loaded
 from qdqtool.plan.constants import Constants
@@ -99,7 +98,7 @@ def inspect(loaded: Loaded) -> Inspection:
             form = _form(resolved(node, types.bindings.get(scope.root().path, {})), scope, operands)
             nodes[form] += 1
             stored[form].update(leaf for operand in operands if operand for leaf in walk(operand) if isinstance(leaf, Stored))
-    quantized = tuple(FormCount(form, nodes[form], sum(map(_nbytes, stored[form]))) for form in sorted(nodes, key=_order))
+    quantized = tuple(FormCount(form, nodes[form], sum(map(nbytes, stored[form]))) for form in sorted(nodes, key=_order))
     imports = {name or DEFAULT: version for name, version in view.scopes[MAIN].imports.items()}
     producer = " ".join(part for part in (proto.producer_name, proto.producer_version) if part)
     path = str(loaded.path or "")
@@ -155,7 +154,3 @@ def _version(op: str, name: str, imported: int | None) -> int | None:
     if imported is None or not defs.has(op, imported, name):
         return imported
     return int(defs.get_schema(op, imported, name).since_version)
-
-
-def _nbytes(stored: Stored) -> int:
-    return stored.dtype.nbytes(prod(stored.shape))

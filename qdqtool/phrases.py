@@ -6,7 +6,7 @@ from math import gcd, prod
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, binary, cast, is_const, known, literal, reshape
+from qdqtool.expressions import Computed, Expr, Literal, Op, Step, binary, cast, is_const, known, literal, reshape
 from qdqtool.quantization import Blocked, PerAxis, PerTensor
 
 MAGIC = 12582912.0
@@ -111,7 +111,7 @@ def reblock(parameter: Expr, axis: int, old: int, new: int, count: int) -> Expr:
     """A scale or zero point repeated for smaller blocks, at run time by a Gather."""
     assert parameter.shape is not None
     shape = (*parameter.shape[:axis], count, *parameter.shape[axis + 1 :])
-    if isinstance(parameter, Stored | Literal | Computed):
+    if is_const(parameter):
         return Computed("reblock", (parameter,), (axis, old, new, count), parameter.dtype, tuple(d or 0 for d in shape))
     assert parameter.dtype is not None
     indices = literal([k * new // old for k in range(count)], dtypes.INT64)
@@ -160,8 +160,8 @@ def centred(step: Step) -> Expr | None:
 
 def _shifted(step: Step) -> Expr | None:
     x, zero = step.x, step.zero_point
-    assert isinstance(x, Stored | Literal | Computed)
-    assert isinstance(zero, Stored | Literal | Computed)
+    assert is_const(x)
+    assert is_const(zero)
     place: tuple[int, int] | None
     match step.meaning.granularity:
         case PerTensor():

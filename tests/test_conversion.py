@@ -10,9 +10,10 @@ import pytest
 from onnx import ModelProto, helper
 
 import qdqtool
-from qdqtool import conversion, dtypes
+from qdqtool import delivery, dtypes
 from qdqtool.errors import Usage
 from qdqtool.exactness import Exactness
+from qdqtool.expressions import Computed
 from tests.plan.graphs import INT4, TENTH, initializers, model, ops
 
 BLOCKS = np.float32([[0.5, 1], [2, 4]])
@@ -113,8 +114,8 @@ def test_a_model_already_there_keeps_its_bytes(tmp_path: Path) -> None:
 
 def test_an_output_appears_after_the_check_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, seen = tmp_path / "out.onnx", []
-    original = conversion.check
-    monkeypatch.setattr(conversion, "check", lambda *args, **kwargs: seen.append(out.exists()) or original(*args, **kwargs))
+    original = delivery.check
+    monkeypatch.setattr(delivery, "check", lambda *args, **kwargs: seen.append(out.exists()) or original(*args, **kwargs))
     qdqtool.convert(stored(blocked(), tmp_path / "in.onnx"), opset=13, output=out)
     assert seen == [False]
     assert names(tmp_path) == ["in.onnx", "out.onnx"]
@@ -129,7 +130,7 @@ def test_a_failed_check_leaves_everything_as_it_was(there: bool, tmp_path: Path,
         out.write_bytes(b"old")
     source = stored(blocked(), tmp_path / "in.onnx")
     before = names(tmp_path)
-    monkeypatch.setattr(widen, "cast", lambda x, to: conversion.Computed("times", (x,), (1, to), to, x.shape))
+    monkeypatch.setattr(widen, "cast", lambda x, to: Computed("times", (x,), (1, to), to, x.shape))
     with pytest.raises(qdqtool.CheckFailed) as caught:
         qdqtool.convert(source, opset=13, output=out)
     assert caught.value.report.verdict == "different"
@@ -175,7 +176,7 @@ def test_requests_that_make_no_sense(options: dict[str, Any], code: str) -> None
 
 
 def test_without_a_check_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversion, "check", lambda *args, **kwargs: pytest.fail("the check ran"))
+    monkeypatch.setattr(delivery, "check", lambda *args, **kwargs: pytest.fail("the check ran"))
     assert qdqtool.convert(blocked(), opset=13, check=False).check is None
 
 
@@ -225,13 +226,31 @@ def test_a_function_whose_calls_decide_is_inlined_and_told() -> None:
     assert result.check.verdict == "equal"
 
 
+def test_functions_are_inlined_however_deep() -> None:
+    """At opset 7 a function cannot hold int8 constants; each inlining puts them into the next function."""
+    head = '<domain: "local", opset_import: ["": 21, "local": 1]>\n'
+    inner = f"{head}f0 (a, s) => (b) {{ w = Constant <value = int8[2] {{3, -4}}> () d = DequantizeLinear(w, s) b = Add(a, d) }}\n"
+    outer = [f"{head}f{i} (a, s) => (b) {{ b = local.f{i - 1}(a, s) }}\n" for i in range(1, 12)]
+    text = f"g (float[2] x) => (float[2] y) {{ y = local.f11(x, s) }}\n{inner}{''.join(outer)}"
+    result = qdqtool.convert(model(text, domains={"local": 1}, s=TENTH), opset=7)
+    assert result.check is not None
+    assert result.check.verdict == "equal"
+
+
+def test_a_refusal_counts_steps_apart_from_other_nodes() -> None:
+    text = "g (int4[2,8] q) => (float[8,2] y) { t = Transpose(q) y = DequantizeLinear(t, s) }"
+    with pytest.raises(qdqtool.Refused, match="1 of 1 quantize/dequantize nodes and 1 other node") as caught:
+        qdqtool.convert(model(text, s=TENTH), opset=13)
+    assert all(reason.hint == "--opset 21" for reason in caught.value.reasons)
+
+
 def test_exact_refuses_what_is_not_value_equal(monkeypatch: pytest.MonkeyPatch) -> None:
     from qdqtool.lowerings import widen
 
     original = widen.say
     monkeypatch.setattr(widen, "say", lambda step, context: (_rounding(said) for said in original(step, context)))
     assert qdqtool.convert(blocked(), opset=13).changes[0].exactness is Exactness.BIT_EQUAL
-    monkeypatch.setattr("qdqtool.plan.choose.all_lowerings", lambda: (widen,))
+    monkeypatch.setattr("qdqtool.plan.legalize.all_lowerings", lambda: (widen,))
     plain = model("g (float[2] x) => (y) { y = DequantizeLinear(w, s) }", w=INT4, s=TENTH)
     assert qdqtool.convert(plain, opset=13).changes[0].exactness is Exactness.ROUNDING
     with pytest.raises(qdqtool.Refused, match="only an equal up to rounding form exists"):

@@ -38,19 +38,19 @@ def moved(name: str, target: int) -> str:
     try:
         report = qdqtool.convert(CORPUS / name, opset=target).check
     except Refused as refused:
-        assert all(reason.at and reason.reasons for reason in refused.reasons)
-        return "refused"
+        return "refused" if all(reason.at and reason.reasons for reason in refused.reasons) else "refused without reason"
     except Unreadable as error:
-        assert error.code == BROKEN[name]
-        return "broken"
+        return "broken" if error.code == BROKEN.get(name) else error.code
     assert report is not None
-    assert not (report.reason and name in RUNS), report.reason
-    return report.verdict
+    return "unchecked" if report.reason and name in RUNS else report.verdict
+
+
+RIGHT = ("refused", "broken", "not checked", "within bound", "equal")
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if not any(part in n for part in LARGE)])
 def test_a_model_moves_or_is_refused(name: str) -> None:
-    assert moved(name, TARGETS[zlib.crc32(name.encode()) % len(TARGETS)]) != "different"
+    assert moved(name, TARGETS[zlib.crc32(name.encode()) % len(TARGETS)]) in RIGHT
 
 
 @pytest.mark.full
@@ -91,5 +91,3 @@ def _blocking(name: str, target: int) -> set[str]:
 
 if __name__ == "__main__":
     main()
-
-

@@ -41,7 +41,9 @@ def corner(folder: Path) -> ModelProto:
     scale = numpy_helper.from_array(np.float32(0.5), "scale/0")
     kept = numpy_helper.from_array(np.float32([1, 2]), "kept")
     kept.doc_string = "read by nobody"
-    sparse = SparseTensorProto(values=numpy_helper.from_array(np.float32([3]), "sparse"), indices=numpy_helper.from_array(np.int64([1])), dims=[4])
+    sparse = SparseTensorProto(
+        values=numpy_helper.from_array(np.float32([3]), "sparse"), indices=numpy_helper.from_array(np.int64([1])), dims=[4]
+    )
     nodes = [
         helper.make_node("DequantizeLinear", ["codes 0", "scale/0"], ["real:0"], name="dequantize me", doc_string="why"),
         _with_unknown_field(helper.make_node("MatMul", ["x", "real:0"], ["m m"], name="odd name/1")),

@@ -31,8 +31,10 @@ FORBIDDEN = {
     "raising": ("onnx", "onnxruntime", "click", "rich", "qdqtool.dialects", "qdqtool.check", "qdqtool.model", "qdqtool.plan"),
     "plan": ("onnxruntime", "click", "rich", "qdqtool.api", "qdqtool.reports"),
     "check": ("click", "rich", "qdqtool.api", "qdqtool.reports", "qdqtool.plan"),
-    "api": ("click", "rich", "onnxruntime", "qdqtool.cli", "qdqtool.reports"),
-    "inspection": ("click", "rich", "onnxruntime", "qdqtool.cli", "qdqtool.reports"),
+    **dict.fromkeys(
+        ("api", "request", "pipeline", "delivery", "conversion", "changes", "inspection"),
+        ("click", "rich", "onnxruntime", "qdqtool.cli", "qdqtool.reports"),
+    ),
     "reports": ("click", "onnx", "numpy", "onnxruntime", "qdqtool.cli"),
 }
 

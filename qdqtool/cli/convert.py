@@ -18,6 +18,7 @@ FILE = click.Path(path_type=Path)
 @click.argument("model", metavar="IN", type=FILE)
 @click.option("-o", "--output", metavar="OUT", type=FILE, help="The model to write.")
 @click.option("--opset", metavar="N", type=int, help="Target opset of the default domain.")
+@click.option("--for", "target", metavar="NAME[@VERSION]", help="What the result shall run in: ort@1.17, ort, opset@17 ...")
 @click.option("--to", metavar="DIALECT", help="Target dialect: ai.onnx or com.microsoft.")
 @click.option("--exact", is_flag=True, help="Refuse what is equal only up to rounding.")
 @click.option("--allow", type=click.Choice(["approximate"]), help="Accept rewrites that only come near.")
@@ -50,7 +51,7 @@ def convert(report: Output, /, model: Path, **options: Any) -> None:
     """
     exclusive(options, "exact", "allow")
     exclusive(options, "no_check", "require_check")
-    if options["opset"] is None and options["to"] is None:
+    if all(options[name] is None for name in ("opset", "to", "target")):
         raise _no_target(model)
     output = _output(model, options)
     from qdqtool import api

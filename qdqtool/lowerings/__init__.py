@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from qdqtool.dtypes import FLOAT8
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
-from qdqtool.expressions import Computed, Const, Expr, Literal, Step, Stored
+from qdqtool.expressions import Const, Expr, Step, is_const
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ def without_effect(zero_point: Expr | None, step: Step, context: Context) -> boo
     """Whether a zero point changes nothing: none, one of float8 (which must be 0), or zeros."""
     if zero_point is None or step.meaning.storage in FLOAT8:
         return True
-    return isinstance(zero_point, Stored | Literal | Computed) and context.fact("value_range", zero_point) == (0.0, 0.0)
+    return is_const(zero_point) and context.fact("value_range", zero_point) == (0.0, 0.0)
 
 
 class Lowering(Protocol):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from qdqtool.expressions import Computed, Expr, Literal, Step, Stored, is_const, literal
+from qdqtool.expressions import Computed, Expr, Step, is_const, literal
 from qdqtool.lowerings import Context, Said
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor
 
@@ -35,7 +35,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
 
 
 def _varies(parameter: Expr, axis: int, context: Context) -> bool:
-    assert isinstance(parameter, Stored | Literal | Computed)
+    assert is_const(parameter)
     return bool(len(parameter.shape) > axis and parameter.shape[axis] != 1 and not context.fact("equal_along", parameter, axis))
 
 
@@ -58,7 +58,7 @@ def _whole(step: Step, axis: int) -> bool:
 
 
 def _kept(parameter: Expr, varying: list[int]) -> Expr:
-    assert isinstance(parameter, Stored | Literal | Computed)
+    assert is_const(parameter)
     axes = tuple(d for d in range(len(parameter.shape)) if d not in varying)
     shape = tuple(parameter.shape[d] for d in varying)
     return Computed("first", (parameter,), (axes, shape), parameter.dtype, shape)

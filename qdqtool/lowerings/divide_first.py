@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qdqtool import dtypes, phrases
-from qdqtool.expressions import Computed, Expr, Literal, Step, Stored, literal
+from qdqtool.expressions import Computed, Expr, Step, is_const, literal
 from qdqtool.lowerings import Context, Said
 from qdqtool.quantization import Meaning, PerTensor
 
@@ -41,7 +41,7 @@ def uniform_zero_point(step: Step, context: Context) -> Expr | object | None:
     zero = step.zero_point
     if zero is None or zero.shape == ():
         return zero
-    if isinstance(zero, Stored | Literal | Computed) and 0 not in zero.shape:
+    if is_const(zero) and 0 not in zero.shape:
         if not all(context.fact("equal_along", zero, axis) for axis in range(len(zero.shape))):
             return MIXED
         return Computed("first", (zero,), (tuple(range(len(zero.shape))), ()), zero.dtype, ())

@@ -11,7 +11,7 @@ import numpy as np
 
 from qdqtool import dtypes, phrases
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, binary, cast, run_time_cast
+from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, binary, cast, is_const, run_time_cast
 from qdqtool.lowerings import Context, Said, without_effect
 
 NAME = "lookup"
@@ -21,7 +21,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
     meaning, x = step.meaning, step.x
     if meaning.kind != "dequantize" or meaning.storage is None or not meaning.storage.small_float or meaning.expressed is None:
         return
-    if not isinstance(x, Stored | Literal | Computed) or x.dtype is not meaning.storage:
+    if not is_const(x) or x.dtype is not meaning.storage:
         return
     if not without_effect(step.zero_point, step, context):
         return

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import gcd, prod
 
-from qdqtool.expressions import Computed, Expr, Literal, Op, Step, Stored, is_const, known, reshape
+from qdqtool.expressions import Computed, Expr, Op, Step, is_const, known, reshape
 from qdqtool.lowerings import Context, Said
 from qdqtool.phrases import cut, reblock
 from qdqtool.quantization import Blocked, PerAxis
@@ -97,13 +97,13 @@ def _moved(x: Expr, layout: _Layout) -> Expr:
     assert shape is not None
     assert x.dtype is not None
     moved = tuple(shape[p] for p in perm)
-    if isinstance(x, Stored | Literal | Computed):
+    if is_const(x):
         return Computed("transpose", (x,), (perm,), x.dtype, moved)
     return Op("Transpose", (x,), (("perm", perm),), x.dtype, moved)
 
 
 def _rows(x: Expr, layout: _Layout) -> Expr:
-    if isinstance(x, Stored | Literal | Computed):
+    if is_const(x):
         params = (prod(layout.pre), layout.length, prod(layout.post), layout.block)
         return Computed("regroup", (x,), params, x.dtype, (layout.rows, layout.block))
     return reshape(x if layout.last else _moved(x, layout), (layout.rows, layout.block))

@@ -13,7 +13,7 @@ from dataclasses import replace
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Computed, Literal, Step, Stored, cast
+from qdqtool.expressions import Computed, Step, cast, is_const
 from qdqtool.lowerings import Context, Said, without_effect
 
 NAME = "scaled-integers"
@@ -23,11 +23,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
     meaning, x, scale = step.meaning, step.x, step.scale
     if meaning.kind != "dequantize" or meaning.storage is None or not meaning.storage.small_float or meaning.expressed is None:
         return
-    if (
-        not isinstance(x, Stored | Literal | Computed)
-        or not isinstance(scale, Stored | Literal | Computed)
-        or x.dtype is not meaning.storage
-    ):
+    if not is_const(x) or not is_const(scale) or x.dtype is not meaning.storage:
         return
     if not without_effect(step.zero_point, step, context):
         return
@@ -36,7 +32,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
         return
     exponent, storage = codes.exponent, _holding(codes.largest_integer)
     wide = cast(scale, dtypes.FLOAT)
-    assert isinstance(wide, Stored | Literal | Computed)
+    assert is_const(wide)
     if storage is None or not context.fact("divides", wide, exponent):
         return
     smaller = Computed("divide", (wide,), (exponent,), dtypes.FLOAT, wide.shape) if exponent else wide

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
 
 from qdqtool.errors import Unreadable
-from qdqtool.model.graph import label, subgraphs
+from qdqtool.model.graph import domain, label, subgraphs
 
 _SHOWN = 3
 
@@ -38,8 +38,8 @@ def require_sound(model: ModelProto) -> None:
 
 
 def faults(model: ModelProto) -> list[Fault]:
-    """Values defined twice in one scope, values read but defined nowhere, and cycles; in all scopes and functions."""
-    found = list(_scope(model.graph, "main", frozenset()))
+    """Values defined twice in one scope, values read but defined nowhere, cycles, and functions that call themselves."""
+    found = [*_scope(model.graph, "main", frozenset()), *_recursive(model.functions)]
     for function in model.functions:
         found += _scope(function, f"function {function.name}", frozenset())
     return found
@@ -131,6 +131,21 @@ def _undefined(body: GraphProto | FunctionProto, title: str, visible: frozenset[
         name = output if isinstance(output, str) else output.name
         if name not in visible:
             yield Fault("undefined-value", title, f"output '{name}' is defined by nothing")
+
+
+def _recursive(functions: Sequence[FunctionProto]) -> Iterator[Fault]:
+    index = {(domain(f.domain), f.name, f.overload): number for number, f in enumerate(functions)}
+    _, waiting = _sorted([{index[call] for call in _calls(f.node) if call in index} for f in functions])
+    if waiting:
+        names = [functions[i].name for i in waiting]
+        yield Fault("recursive-function", f"function {names[0]}", f"functions call themselves or each other: {_some(iter(names))}")
+
+
+def _calls(nodes: Iterable[NodeProto]) -> Iterator[tuple[str, str, str]]:
+    for node in nodes:
+        yield domain(node.domain), node.op_type, node.overload
+        for _, graph in subgraphs(node):
+            yield from _calls(graph.node)
 
 
 def _some(names: Iterator[str]) -> str:

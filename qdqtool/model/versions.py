@@ -23,18 +23,20 @@ _TYPE_ATTRIBUTES = ("to", "dtype", "output_dtype")
 Need = tuple[int, str]
 
 
-def settle_ir_version(proto: ModelProto, *, source_opset: int, target_opset: int, wanted: int | Literal["keep"] | None = None) -> list[str]:
+def settle_ir_version(
+    proto: ModelProto, *, source_opset: int, target_opset: int, wanted: int | Literal["keep"] | None = None, limit: int | None = None
+) -> list[str]:
     """Set the ``ir_version`` of a finished result, and say what changed.
 
     By default it is raised to what element types, functions, overloads, device configurations and the like need, and
     on a downgrade lowered to that of the first release with the target opset (not below 4 unless it was before).
-    Metadata, which readers may ignore, holds nothing up. Leaving IR 3 takes initializers out of the graph inputs, since
-    at IR 3 they are constants.
+    Metadata, which readers may ignore, holds nothing up. `limit` is the highest that the runtime aimed at takes. Leaving
+    IR 3 takes initializers out of the graph inputs, since at IR 3 they are constants.
 
     Raises
     ------
     Usage
-        `wanted` is an IR that cannot hold the model, or that the installed onnx does not know.
+        `wanted` is an IR that cannot hold the model, or that the installed onnx or the reader does not know.
     """
     old = proto.ir_version
     need, reason = needed(proto)
@@ -42,6 +44,8 @@ def settle_ir_version(proto: ModelProto, *, source_opset: int, target_opset: int
     if new < need or new > IR_VERSION:
         why = f"{reason} needs {need}" if new < need else f"the installed onnx knows none above {IR_VERSION}"
         raise Usage("ir-version", f"ir_version {new} cannot hold the result", why=why, hint="leave out --ir-version")
+    if limit is not None and new > limit:
+        new = _limited(limit, need, reason, wanted)
     proto.ir_version = new
     notes = [] if new == old else [f"ir_version {old} became {new}" + (f": {reason} needs it" if new > old and wanted is None else "")]
     return notes + (_free_initializers(proto) if old < FREE_INITIALIZERS <= new else [])
@@ -65,6 +69,13 @@ def _choose(old: int, need: int, source: int, target: int, wanted: int | Literal
         return old
     lowered = min(old, max(of_release(target), FREE_INITIALIZERS)) if target < source else old
     return max(lowered, need)
+
+
+def _limited(limit: int, need: int, reason: str, wanted: int | Literal["keep"] | None) -> int:
+    if need > limit or wanted is not None:
+        why = f"{reason} needs {need}" if need > limit else f"it takes none above {limit}"
+        raise Usage("ir-version", "the runtime cannot take the ir_version of the result", why=why, hint="a newer version of the runtime")
+    return limit
 
 
 def _free_initializers(proto: ModelProto) -> list[str]:

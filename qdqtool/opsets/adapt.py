@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from onnx import AttributeProto, GraphProto, NodeProto
 
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
 from qdqtool.opsets import adapters, bodies, schemas, wider
-from qdqtool.opsets.draft import Draft, Flight
+from qdqtool.opsets.draft import Draft, Flight, epsilon
 from qdqtool.opsets.edits import AttributeEdit, carry_out
+from qdqtool.opsets.forms import of_node
+from qdqtool.opsets.legality import problems
 from qdqtool.opsets.moves import Verdict, judge
 from qdqtool.opsets.situation import Array, Situation, Surroundings
 
@@ -70,13 +72,14 @@ class _Adaption:
     target: int
     around: Surroundings
     out: list[NodeProto] = field(default_factory=list)
+    aliases: dict[str, str] = field(default_factory=dict)
     how: dict[str, None] = field(default_factory=dict)
     exactness: Exactness = Exactness.BIT_EQUAL
     bound: Bound = NO_BOUND
     written: int = 0
 
     def run(self, source: int) -> Adapted | list[str]:
-        reasons = self._all([Flight(self.original, source, own=False)], {o for o in self.original.output if o})
+        reasons = self._all([Flight(self.original, source, own=False, ours=False)], {o for o in self.original.output if o})
         if reasons:
             return reasons
         read = {name for node in self.out for name in _reads(node)}
@@ -99,8 +102,9 @@ class _Adaption:
         return []
 
     def _move(self, flight: Flight, wanted: set[str]) -> list[Flight] | list[str]:
-        node = flight.node
-        if flight.own and not wanted & set(node.output) and self.around.folds(node, flight.opset):
+        flight = replace(flight, node=self._followed(flight.node)) if flight.own else flight
+        node, inner = flight.node, flight.own and not wanted & set(flight.node.output)
+        if inner and (self.around.folds(node) or self._passes(node)):
             return []
         if flight.own:
             self.around.learn(node, flight.opset)
@@ -109,11 +113,27 @@ class _Adaption:
         verdict = self._judge(node, flight.opset, self.target)
         if verdict.reasons:
             return self._step(flight, verdict)
+        self._round(verdict)
         node = _edited(node, verdict)
-        if flight.own and (reasons := self._inside(node, flight.opset)):
+        if flight.own and (other := self._mistyped(flight, node)):
+            return other
+        if flight.ours and (reasons := self._inside(node, flight.opset)):
             return reasons
         self.out.append(node)
         return []
+
+    def _passes(self, node: NodeProto) -> bool:
+        """Whether a node gives its operand as it is; those that read it will read the operand."""
+        same = node.op_type == "Identity"
+        if node.op_type == "Cast":
+            known = self.around.type(node.input[0])
+            same = known is not None and known.code == next(a.i for a in node.attribute if a.name == "to")
+        if same:
+            self.aliases[node.output[0]] = node.input[0]
+        return same
+
+    def _followed(self, node: NodeProto) -> NodeProto:
+        return bodies.renamed(node, self.aliases) if any(name in self.aliases for name in _reads(node)) else node
 
     def _chosen(self, flight: Flight) -> list[Flight] | None:
         """The branch of an If whose condition is a constant, in the place of the If."""
@@ -137,25 +157,44 @@ class _Adaption:
         node, here = flight.node, flight.opset
         for since, there in _boundaries(node.op_type, here, self.target):
             verdict = self._judge(node, here, there)
+            self._round(verdict)
             if verdict.reasons:
-                return self._rewritten(node, here, since, there, verdict.reasons if flight.own else direct.reasons)
+                moved = Flight(node, here, flight.own, flight.ours)
+                gone = schemas.schema(node.op_type, "", self.target) is None and schemas.schema(node.op_type, "", there) is not None
+                return self._rewritten(moved, since, there, verdict.reasons if flight.own or gone else direct.reasons)
             node, here = _edited(node, verdict), there
         self.out.append(node)
         return []
 
-    def _rewritten(self, node: NodeProto, here: int, since: int, there: int, reasons: tuple[str, ...]) -> list[Flight] | list[str]:
-        against: list[str] = []
+    def _round(self, verdict: Verdict) -> None:
+        """ONNX Runtime adds up in another order at the other opset."""
+        if verdict.rounded and self.exactness < Exactness.ROUNDING:
+            result = next((o for o in self.original.output if o), "")
+            self.exactness, self.bound = Exactness.ROUNDING, self.bound + Bound(of_maximum=4 * epsilon(self.around.type(result)))
+
+    def _rewritten(self, flight: Flight, since: int, there: int, reasons: tuple[str, ...]) -> list[Flight] | list[str]:
+        node = flight.node
         row = adapters.table(there >= since).get((node.op_type, since))
         ways = [row] if row else []
         for name, way in (*ways, (WIDER, wider.widen), (BODY, bodies.expand)):
-            draft = Draft(node, here, there, self.target, self.around)
+            draft = Draft(node, flight.opset, there, self.target, self.around, flight.ours)
             reason = way(draft)
             if reason is None:
-                self.how[name] = None
-                self.exactness, self.bound = max(self.exactness, draft.exactness), self.bound + draft.bound
-                return draft.flights
-            against += [reason] if reason else []
-        return against if against and row else [*reasons, *against]
+                return self._accepted(name, draft)
+            if reason:
+                return [reason] if row else [*reasons, reason]
+        return list(reasons)
+
+    def _accepted(self, name: str, draft: Draft) -> list[Flight]:
+        self.how[name] = None
+        self.exactness, self.bound = max(self.exactness, draft.exactness), self.bound + draft.bound
+        return draft.flights
+
+    def _mistyped(self, flight: Flight, node: NodeProto) -> list[Flight] | list[str]:
+        """What an adapter wrote may have a type the operator never took."""
+        wrong = [p.text for p in problems(of_node(node, self.around.type), self.target)]
+        draft = Draft(node, self.target, self.target, self.target, self.around, flight.ours)
+        return self._accepted(WIDER, draft) if wrong and wider.widen(draft) is None else wrong
 
     def _inside(self, node: NodeProto, opset: int) -> list[str]:
         """Move the nodes of the graphs that a node from a body holds."""
@@ -171,7 +210,7 @@ class _Adaption:
                 value.type.CopyFrom(self.around.proto(known))
                 value.type.tensor_type.ClearField("shape")
             self.around.declare(value.name, value.type)
-        inner = _Adaption(self.original, self.target, self.around, how=self.how)
+        inner = _Adaption(self.original, self.target, self.around, aliases=self.aliases, how=self.how)
         reasons = inner._all([Flight(n, opset) for n in graph.node], {v.name for v in graph.output})
         self.exactness, self.bound = max(self.exactness, inner.exactness), self.bound + inner.bound
         del graph.node[:]
@@ -182,8 +221,8 @@ class _Adaption:
 def _entering(node: NodeProto, index: int) -> str:
     """The operand whose type an input of a body has."""
     if node.op_type == "Scan":
-        return node.input[index]
-    return node.input[index] if node.op_type == "Loop" and index > 1 and index < len(node.input) else ""
+        return str(node.input[index])
+    return str(node.input[index]) if node.op_type == "Loop" and index > 1 and index < len(node.input) else ""
 
 
 def _boundaries(op: str, here: int, target: int) -> Iterator[tuple[int, int]]:

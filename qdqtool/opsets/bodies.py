@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, defs
 
@@ -10,7 +11,10 @@ from qdqtool.opsets.draft import Draft, Flight
 
 # Bodies that only choose, compare or move values; the others sum up in another order than a kernel would.
 EXACT = frozenset(
-    {"CastLike", "CenterCropPad", "Clip", "GreaterOrEqual", "LessOrEqual", "PRelu", "Shrink", "SpaceToDepth", "ThresholdedRelu"}
+    {
+        *("CastLike", "CenterCropPad", "Clip", "GreaterOrEqual", "LessOrEqual", "PRelu", "SequenceMap", "Shrink", "SpaceToDepth"),
+        "ThresholdedRelu",
+    }
 )
 
 
@@ -20,8 +24,9 @@ def expand(draft: Draft) -> str | None:
     if isinstance(found, str):
         return found
     function, version = found
-    flights = [Flight(node, version) for node in inlined(draft.node, function, draft.fresh)]
-    draft.flights += flights
+    schema = defs.get_schema(draft.node.op_type, draft.here, "")
+    defaults = [a.default_value for a in schema.attributes.values() if a.default_value.name]
+    draft.flights += [Flight(node, version) for node in inlined(draft.node, function, draft.fresh, defaults)]
     if draft.node.op_type not in EXACT:
         draft.rounds()
     return None
@@ -30,7 +35,7 @@ def expand(draft: Draft) -> str | None:
 def body(draft: Draft) -> tuple[FunctionProto, int] | str:
     """The function body for the way the draft goes, and its opset; else why there is none."""
     op = draft.node.op_type
-    schema = defs.get_schema(op, draft.here, "")
+    schema: Any = defs.get_schema(op, draft.here, "")
     versions = sorted({*schema.function_opset_versions, *schema.context_dependent_function_opset_versions})
     if not versions:
         return ""
@@ -49,12 +54,14 @@ def body(draft: Draft) -> tuple[FunctionProto, int] | str:
     return FunctionProto.FromString(found) if found else "", version  # type: ignore[return-value]
 
 
-def inlined(node: NodeProto, function: FunctionProto, fresh: Callable[[str], str]) -> Iterator[NodeProto]:
+def inlined(
+    node: NodeProto, function: FunctionProto, fresh: Callable[[str], str], defaults: Iterable[AttributeProto] = ()
+) -> Iterator[NodeProto]:
     """The nodes of the body under names that fit the place of `node`, its attributes filled in."""
     names: dict[str, str] = {"": ""}
     names |= dict.fromkeys(function.input, "") | dict(zip(function.input, node.input, strict=False))
     names |= {inner: outer for inner, outer in zip(function.output, node.output, strict=False) if outer}
-    given = {a.name: a for a in (*function.attribute_proto, *node.attribute)}
+    given = {a.name: a for a in (*defaults, *function.attribute_proto, *node.attribute)}
     for name in (o for inner in function.node for o in inner.output):
         if name not in names:
             names[name] = fresh(name)

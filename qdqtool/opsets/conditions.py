@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from qdqtool.dtypes import BOOL
 from qdqtool.opsets.attributes import Opaque
 from qdqtool.opsets.edits import AttributeEdit
 from qdqtool.opsets.uses import Use
@@ -128,6 +129,11 @@ def full_mask(use: Use) -> Edits | None:
     if use.has_input(4) or not mask or not keys or len(keys) < 3:
         return None
     return _if(mask[-1] is not None and mask[-1] == keys[-2])
+
+
+def no_masked_scores(use: Use) -> Edits | None:
+    masked = use.effective("is_causal") == 1 or (use.has_input(3) and use.input_type(3) in (BOOL, None))
+    return _if(not (use.has_output(3) and use.effective("qk_matmul_output_mode") in (1, 2) and masked))
 
 
 def plain_past(use: Use) -> Edits | None:

@@ -19,11 +19,15 @@ from qdqtool.opsets.situation import Array, Shape, Surroundings
 
 @dataclass(frozen=True, slots=True)
 class Flight:
-    """A node on its way, with the opset at which it means what it says. `own` ones were written by an adapter."""
+    """A node on its way, with the opset at which it means what it says.
+
+    `own` ones were written by an adapter; graphs in a node are the model's, which moves them itself, unless they are `ours`.
+    """
 
     node: NodeProto
     opset: int
     own: bool = True
+    ours: bool = True
 
 
 @dataclass(slots=True)
@@ -38,6 +42,7 @@ class Draft:
     there: int
     goal: int
     around: Surroundings
+    ours: bool = True
     flights: list[Flight] = field(default_factory=list)
     exactness: Exactness = Exactness.BIT_EQUAL
     bound: Bound = NO_BOUND
@@ -116,8 +121,16 @@ class Draft:
     def fresh(self, what: str) -> str:
         return self.around.fresh(f"{self._base()}_{what}")
 
-    def keep(self, op: str = "", inputs: Sequence[str] | None = None, outputs: Sequence[str] | None = None, **attributes: Any) -> None:
-        """Write the node itself with other operands, results or attributes; an attribute of None goes."""
+    def keep(
+        self,
+        op: str = "",
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        **attributes: Any,
+    ) -> None:
+        """Write the node itself with other operands, results or attributes; those of `drop` go, and so do those of None."""
         node = NodeProto()
         node.CopyFrom(self.node)
         node.op_type = op or node.op_type
@@ -125,15 +138,19 @@ class Draft:
             node.input[:] = _trimmed(inputs)
         if outputs is not None:
             node.output[:] = _trimmed(outputs)
-        for index in reversed([i for i, a in enumerate(node.attribute) if a.name in attributes]):
+        for index in reversed([i for i, a in enumerate(node.attribute) if a.name in (*attributes, *drop)]):
             del node.attribute[index]
         node.attribute.extend(helper.make_attribute(n, v) for n, v in attributes.items() if v is not None)
-        self.flights.append(Flight(node, self.there))
+        self.flights.append(Flight(node, self.there, ours=self.ours))
 
     def rounds(self, ulps_of_maximum: float = 4, dtype: ElementType | None = None) -> None:
         """What is written computes the same formula in another order."""
         self.exactness = max(self.exactness, Exactness.ROUNDING)
         self.bound = self.bound + Bound(of_maximum=ulps_of_maximum * epsilon(dtype or self.type(0)))
+
+    def approximates(self) -> None:
+        """What is written means something else, which the specification allows."""
+        self.exactness = Exactness.APPROXIMATE
 
     def values_only(self) -> None:
         """Zeros may change their sign."""

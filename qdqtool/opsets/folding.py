@@ -35,7 +35,6 @@ Fold = Callable[[Attributes, Sequence[Any]], Any]
 
 def fold(
     node: NodeProto,
-    opset: int,
     value_of: Callable[[str], Array | Partial | None],
     shape_of: Callable[[str], Sequence[int | None] | None],
 ) -> Array | Partial | None:
@@ -50,6 +49,20 @@ def fold(
     if rule is None or any(o is None and name for o, name in zip(operands, node.input, strict=True)):
         return None
     return _computed(node.op_type, rule, attributes, operands)
+
+
+def split(node: NodeProto, value_of: Callable[[str], Array | Partial | None]) -> list[Array] | None:
+    """The results of a Split of a known vector."""
+    whole = value_of(node.input[0])
+    given = [value_of(name) for name in node.input[1:] if name]
+    attributes = {a.name: helper.get_attribute_value(a) for a in node.attribute}
+    if not isinstance(whole, np.ndarray) or whole.ndim != 1 or not all(isinstance(g, np.ndarray) for g in given):
+        return None
+    sizes = given[0].tolist() if given and isinstance(given[0], np.ndarray) else attributes.get("split")
+    if sizes is None:
+        each = -(-whole.size // len(node.output))
+        sizes = [each] * len(node.output)
+    return np.split(whole, np.cumsum(sizes)[:-1])
 
 
 def _computed(op: str, rule: Fold, attributes: Attributes, operands: Sequence[Array | Partial | None]) -> Array | Partial | None:

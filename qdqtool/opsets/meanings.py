@@ -73,6 +73,12 @@ MEANINGS: tuple[Meaning, ...] = (
         "ONNX Runtime places the causal mask differently from opset 25 on when there is a past and a mask",
         c.plain_past,
     ),
+    Meaning(
+        ("Attention",),
+        25,
+        "ONNX Runtime gives masked scores the lowest number before opset 25 and minus infinity from there on",
+        c.no_masked_scores,
+    ),
     Meaning(("Mod",), 28, "what fmod may be depends on the type before, which is not known here", c.known_operand),
     # Named so that nobody need look again: the text changed, what is computed did not.
     Meaning(("Gather", "Scatter", "OneHot"), 11, "negative indices wrap by the text from opset 11 on, in ONNX Runtime always", c.harmless),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from qdqtool.dtypes import ElementType
+from qdqtool.opsets import schemas
 from qdqtool.opsets.forms import Form, Operand, formal, placed
 from qdqtool.opsets.problems import listed
 from qdqtool.opsets.schemas import Formal, Schema, Type
@@ -21,12 +23,21 @@ def filled(form: Form, schema: Schema) -> Form:
         parameter = formal(parameters, index)
         if operand is not None or parameter is None:
             return operand
-        candidates = bound.get(parameter.variable) or tuple(parameter.allowed)
+        candidates = bound.get(parameter.variable) or _sequence(form) or tuple(parameter.allowed)
         return candidates[0] if len(candidates) == 1 else None
 
     inputs = tuple(settle(schema.inputs, i, operand) for i, operand in enumerate(form.inputs))
     outputs = tuple(settle(schema.outputs, i, operand) for i, operand in enumerate(form.outputs))
     return replace(form, inputs=inputs, outputs=outputs)
+
+
+_SEQUENCES = ("SequenceConstruct", "SplitToSequence")
+
+
+def _sequence(form: Form) -> tuple[Type, ...]:
+    """The sequence of the elements that go in."""
+    first = form.inputs[0] if form.inputs and form.op in _SEQUENCES else None
+    return (schemas.sequence_of(first),) if isinstance(first, ElementType) else ()
 
 
 def unknown(form: Form, old: Schema, new: Schema, target: int) -> Iterator[str]:

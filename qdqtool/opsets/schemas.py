@@ -138,3 +138,9 @@ def _type(name: str) -> Type:
         return name
     inner = name.removeprefix("tensor(").removesuffix(")")
     return dtypes.of_name(_ONNX_NAMES.get(inner, inner))
+
+
+def sequence_of(dtype: ElementType) -> Type:
+    """The type of a sequence of such tensors, as onnx writes it."""
+    name = next((onnx for onnx, ours in _ONNX_NAMES.items() if ours == dtype.name), dtype.name)
+    return f"seq(tensor({name}))"

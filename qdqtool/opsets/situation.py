@@ -12,7 +12,7 @@ from onnx import NodeProto, TypeProto, defs, helper, shape_inference
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.model import tensors
-from qdqtool.opsets.folding import Partial, fold
+from qdqtool.opsets.folding import Partial, fold, split
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Shape = tuple[int | None, ...]
@@ -72,17 +72,25 @@ class Surroundings:
         self.constants[name] = array
         self._made[name] = (dtypes.of_numpy(array.dtype), array.shape)
 
-    def folds(self, node: NodeProto, opset: int) -> bool:
+    def folds(self, node: NodeProto) -> bool:
         """Whether the results of a node are constants; they are kept as such. A shape with unknown lengths is kept too."""
+        if node.op_type == "Split":
+            return self._split(node)
         if len(node.output) != 1:
             return False
-        result = fold(node, opset, self._operand, self.shape)
+        result = fold(node, self._operand, self.shape)
         if isinstance(result, Partial):
             self._partial[node.output[0]] = result
         elif result is not None:
             self.add_constant(node.output[0], result)
             return True
         return False
+
+    def _split(self, node: NodeProto) -> bool:
+        parts = split(node, self._operand)
+        for name, part in zip(node.output, parts or (), strict=False):
+            self.add_constant(name, part)
+        return parts is not None
 
     def _operand(self, name: str) -> Array | Partial | None:
         return self._partial.get(name) or self.value(name)

@@ -12,7 +12,8 @@ from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.opsets import schemas
 from qdqtool.opsets.draft import Draft
-from qdqtool.opsets.forms import formal
+from qdqtool.opsets.forms import formal, of_node
+from qdqtool.opsets.legality import problems
 from qdqtool.opsets.schemas import Schema
 
 _MOVES = (
@@ -20,9 +21,9 @@ _MOVES = (
     *("GatherND", "Expand", "Tile", "Pad", "Where", "DepthToSpace", "SpaceToDepth", "ScatterElements", "ScatterND", "Scatter", "Compress"),
     *("ReverseSequence", "Trilu", "OneHot", "EyeLike", "Unique", "MaxUnpool", "CenterCropPad"),
 )
-_CHOOSES = ("Max", "Min", "ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "Abs", "Sign", "TopK", "ArgMax", "ArgMin")
+_CHOOSES = ("Max", "Min", "ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "Relu", "Clip", "Sign", "TopK", "ArgMax", "ArgMin")
 _COMPARES = ("Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "NonZero", "IsNaN", "IsInf", "Shape", "Size")
-_INTEGER_ARITHMETIC = ("Add", "Sub", "Mul", "Neg", "ReduceSum", "CumSum", "MatMul", "Gemm", "Sum", "Div", "Mod")
+_INTEGER_ARITHMETIC = ("Abs", "Add", "Sub", "Mul", "Neg", "ReduceSum", "CumSum", "MatMul", "Gemm", "Sum", "Div", "Mod")
 
 _INTEGERS: Mapping[ElementType, Sequence[ElementType]] = {
     dtypes.BOOL: (dtypes.UINT8, dtypes.INT32, dtypes.FLOAT),
@@ -37,29 +38,48 @@ _FLOATS: Mapping[ElementType, Sequence[ElementType]] = {
     dtypes.FLOAT16: (dtypes.FLOAT,),
     dtypes.BFLOAT16: (dtypes.FLOAT,),
     dtypes.FLOAT: (dtypes.DOUBLE,),
+    **dict.fromkeys(dtypes.FLOAT8, (dtypes.FLOAT16, dtypes.FLOAT)),
 }
 WIDER = {**_INTEGERS, **_FLOATS}
+
+_EXACT = frozenset((*_MOVES, *_CHOOSES, *_COMPARES))
+# What holds bodies, states its own result type, draws random numbers, or is written by the capability table.
+_NEVER = frozenset(
+    (
+        *("If", "Loop", "Scan", "Cast", "CastLike", "BitCast", "BitShift", "Dropout", "Bernoulli", "Multinomial"),
+        *("RandomNormalLike", "RandomUniformLike", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"),
+    )
+)
 
 
 def widen(draft: Draft) -> str | None:
     """Casts around the draft's node; an empty reason where types are not what hinders it."""
     op = draft.node.op_type
     new = schemas.schema(op, "", draft.there)
-    if new is None or new.deprecated or op not in (*_MOVES, *_CHOOSES, *_COMPARES, *_INTEGER_ARITHMETIC, *ROUNDED):
+    if new is None or new.deprecated or op in _NEVER:
+        return ""
+    kinds = {p.kind for p in problems(of_node(draft.node, draft.around.type), draft.there)}
+    if not kinds <= {"type", "link"}:
         return ""
     narrow = _narrow(draft, new)
-    if narrow is None or (op in _INTEGER_ARITHMETIC and not narrow.integer):
+    if narrow is None or not _may(op, narrow):
         return ""
-    wide = next((w for w in WIDER.get(narrow, ()) if _fits(draft, new, narrow, w)), None)
+    goal = schemas.schema(op, "", draft.goal)
+    fitting = [w for w in WIDER.get(narrow, ()) if _fits(draft, new, narrow, w)]
+    wide = next((w for w in fitting if goal and _fits(draft, goal, narrow, w)), fitting[0] if fitting else None)
     if wide is None:
         return ""
     _write(draft, new, narrow, wide)
-    if op in ROUNDED:
-        draft.rounds(1, narrow)
+    if op not in _EXACT and narrow.kind == "float":
+        draft.rounds(4, narrow)
     return None
 
 
-ROUNDED: tuple[str, ...] = ()
+def _may(op: str, narrow: ElementType) -> bool:
+    """Integers wrap around alike in sums and products; half precision is rounded once more at most."""
+    if op in _EXACT:
+        return True
+    return op in _INTEGER_ARITHMETIC if narrow.integer else narrow in (dtypes.FLOAT16, dtypes.BFLOAT16)
 
 
 def _narrow(draft: Draft, new: Schema) -> ElementType | None:
@@ -74,26 +94,23 @@ def _narrow(draft: Draft, new: Schema) -> ElementType | None:
 
 
 def _fits(draft: Draft, new: Schema, narrow: ElementType, wide: ElementType) -> bool:
-    if draft.node.op_type in ("Div", "Mod", "ArgMax", "ArgMin", "Relu") and not wide.integer and narrow.integer and wide is dtypes.FLOAT:
-        return draft.node.op_type not in ("Div", "Mod")
+    """The version takes it; integer sums and products must stay integers, which wrap around and are cut off."""
+    if draft.node.op_type in _INTEGER_ARITHMETIC and narrow.integer and not wide.integer:
+        return False
     places = [formal(new.inputs, i) for i, name in enumerate(draft.node.input) if name and draft.around.type(name) is narrow]
-    return all(p is not None and wide in p.allowed for p in places)
+    return all(p is not None and (narrow in p.allowed or wide in p.allowed) for p in places)
 
 
 def _write(draft: Draft, new: Schema, narrow: ElementType, wide: ElementType) -> None:
-    variables = {p.variable for i, n in enumerate(draft.node.input) if n and draft.around.type(n) is narrow if (p := formal(new.inputs, i))}
-
-    def linked(index: int, parameters: Sequence[schemas.Formal]) -> bool:
-        parameter = formal(parameters, index)
-        return parameter is not None and bool(parameter.variable) and parameter.variable in variables
-
-    inputs = [
-        draft.cast(name, wide) if name and draft.around.type(name) is narrow and linked(i, new.inputs) else name
-        for i, name in enumerate(draft.node.input)
-    ]
-    casts = [bool(name) and linked(i, new.outputs) for i, name in enumerate(draft.node.output)]
-    outputs = [draft.fresh(f"{wide}") if cast else name for name, cast in zip(draft.node.output, casts, strict=True)]
+    node, inputs, variables = draft.node, list(draft.node.input), set[str]()
+    for index, name in enumerate(node.input):
+        parameter = formal(new.inputs, index)
+        if name and parameter is not None and draft.around.type(name) is narrow and narrow not in parameter.allowed:
+            inputs[index] = draft.cast(name, wide)
+            variables |= {parameter.variable} - {""}
+    casts = [bool(name) and (p := formal(new.outputs, i)) is not None and p.variable in variables for i, name in enumerate(node.output)]
+    outputs = [draft.fresh(str(wide)) if cast else name for name, cast in zip(node.output, casts, strict=True)]
     draft.keep(inputs=inputs, outputs=outputs)
-    for name, inner, cast in zip(draft.node.output, outputs, casts, strict=True):
+    for name, inner, cast in zip(node.output, outputs, casts, strict=True):
         if cast:
             draft.cast(inner, narrow, name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from onnx import AttributeProto
 
 from qdqtool.check.probe import Fragment, Port, Probe
+from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Literal, Runtime, Stored
 from qdqtool.kernels.sources import ArraySource, size
 from qdqtool.plan.entries import Adapt
@@ -27,7 +28,7 @@ def adapt_probes(builder: Builder, entry: Adapt) -> Iterator[Probe]:
     constants = {name: builder.facts.source(e) for name, e in read.items() if isinstance(e, Stored | Literal | Computed)}
     if len(inputs) + len(constants) < len(read) or any(size(s) > LARGEST for s in constants.values()):
         return
-    if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for a in node.attribute):
+    if any(a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for n in (node, *entry.nodes) for a in n.attribute):
         return
     new = {name: ArraySource(const.array) for name, const in entry.constants.items()}
     versions = {"": scope.imports.get("", 1)}, {"": builder.target.opset}
@@ -41,4 +42,5 @@ def adapt_probes(builder: Builder, entry: Adapt) -> Iterator[Probe]:
         after = Fragment(entry.nodes, versions[1], inputs, output, {**constants, **new})
         title, bound = builder.view.title(entry.place), entry.bound or None
         in_model = tuple(p.name for p in inputs), "" if entry.place.scope else name
-        yield Probe(title, entry.exactness, bound, before, after, *in_model)
+        ordinary = entry.exactness >= Exactness.ROUNDING
+        yield Probe(title, entry.exactness, bound, before, after, *in_model, ordinary=ordinary)

@@ -12,9 +12,10 @@ from qdqtool.exactness import Exactness
 from qdqtool.expressions import Shape, literal
 from qdqtool.kernels.sources import Array, materialize, size
 from qdqtool.model.graph import Definition, Place, Scope, domain
-from qdqtool.opsets.adapt import Adapted, adapt
+from qdqtool.opsets.adapt import Adapted
 from qdqtool.opsets.folding import LARGEST, Partial, fold
 from qdqtool.plan.entries import Adapt
+from qdqtool.plan.target import Target
 
 if TYPE_CHECKING:
     from qdqtool.plan.build import Builder
@@ -70,7 +71,7 @@ def _computed(builder: Builder, found: Definition, depth: int) -> Array | None:
         below = builder.view.find(scope, name)
         return None if below is None else _value(builder, below, depth - 1)
 
-    result = fold(node, scope.imports.get("", 1), value_of, lambda name: builder.types.at(scope, name).shape)
+    result = fold(node, value_of, lambda name: builder.types.at(scope, name).shape)
     return None if isinstance(result, Partial) else result
 
 
@@ -78,20 +79,26 @@ def adapted(builder: Builder, place: Place) -> Adapt | list[str]:
     """The node at `place` in the target's words, or why there are none."""
     scope, target = builder.view.scopes[place.scope], builder.target
     node = builder.judge.node(place)
-    found = adapt(node, scope.imports.get("", 1), target.opset, Around(builder, scope))
+    found = builder.sayings.adapt(node, scope.imports.get("", 1), target.opset, Around(builder, scope))
     if not isinstance(found, Adapted):
         return found
-    if found.exactness >= Exactness.ROUNDING and target.exact:
+    if found.exactness > _weakest(target):
         return [f"only an {found.exactness} form of {node.op_type} exists ({', '.join(found.how)})"]
     constants = {name: literal(array, dtypes.of_numpy(array.dtype)) for name, array in found.constants.items()}
     what = f"{node.op_type} of opset {scope.imports.get('', 1)}"
-    return Adapt(place, found.nodes, constants, what, found.how, found.exactness, found.bound)
+    return Adapt(place, found.nodes, constants, _read(found), what, found.how, found.exactness, found.bound)
 
 
-def read_by(entry: Adapt) -> set[str]:
+def _weakest(target: Target) -> Exactness:
+    if target.exact:
+        return Exactness.VALUE_EQUAL
+    return Exactness.APPROXIMATE if target.approximate else Exactness.ROUNDING
+
+
+def _read(found: Adapted) -> frozenset[str]:
     """Names of the model that the new nodes read."""
-    made = {o for node in entry.nodes for o in node.output} | set(entry.constants)
-    return {name for node in entry.nodes for name in _reads(node)} - made
+    made = {o for node in found.nodes for o in node.output} | set(found.constants)
+    return frozenset(name for node in found.nodes for name in _reads(node)) - made
 
 
 def _reads(node: NodeProto) -> set[str]:

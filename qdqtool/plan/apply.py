@@ -19,8 +19,7 @@ from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
 from qdqtool.opsets.bodies import renamed
 from qdqtool.opsets.edits import AttributeEdit, carry_out
-from qdqtool.plan import liveness
-from qdqtool.plan.adapting import read_by
+from qdqtool.plan import imports, liveness
 from qdqtool.plan.emit import Emitter, Names, constant_name, inherit
 from qdqtool.plan.entries import Plan
 from qdqtool.plan.facts import Facts
@@ -83,7 +82,7 @@ class _Application:
 
     def _adapted(self, place: Place) -> tuple[NodeProto, ...]:
         entry, original = self.plan.adapts[place], self.view.node(place)
-        kept = {*original.output, *read_by(entry)}
+        kept = {*original.output, *entry.reads}
         names = {name: self._constant(const, original.output[0], place) for name, const in entry.constants.items()}
         made = (o for node in entry.nodes for o in node.output if o and o not in kept)
         names |= {name: self.names.fresh(name) for name in dict.fromkeys(made)}
@@ -186,15 +185,15 @@ class _Application:
         proto = self.view.proto
         replaced = {domain(self.view.node(place).domain) for place in self.plan.replaces}
         used = set().union(*self._domains.values()) if self._domains else set()
-        _stamp_imports(proto, self.plan.target.opset, used)
+        imports.stamp(proto, self.plan.target.opset, used)
         kept = [f for f in proto.functions if ("function", domain(f.domain), f.name, f.overload) not in self.plan.drops]
         if len(kept) < len(proto.functions):
             del proto.functions[:]
             proto.functions.extend(kept)
         for function in proto.functions:
             path = ("function", domain(function.domain), function.name, function.overload)
-            _stamp_imports(function, self.plan.target.opset, self._domains.get(path, set()))
-        _forget_domains(proto, replaced - {""})
+            imports.stamp(function, self.plan.target.opset, self._domains.get(path, set()))
+        imports.forget(proto, replaced - {""})
 
 
 def _stored(const: Const) -> Iterable[Stored]:
@@ -221,24 +220,3 @@ def _copy(node: NodeProto) -> NodeProto:
 def _delete(entries: MutableSequence[Any], names: set[str]) -> None:
     for index in reversed([i for i, entry in enumerate(entries) if entry.name in names]):
         del entries[index]
-
-
-def _stamp_imports(holder: ModelProto | FunctionProto, opset: int, domains: set[str]) -> None:
-    default = [i for i, o in enumerate(holder.opset_import) if domain(o.domain) == ""]
-    for index in reversed(default[1:]):
-        del holder.opset_import[index]
-    if default:
-        holder.opset_import[default[0]].version = opset
-    else:
-        holder.opset_import.append(helper.make_opsetid("", opset))
-    have = {domain(o.domain) for o in holder.opset_import}
-    holder.opset_import.extend(helper.make_opsetid(name, 1) for name in sorted(domains - have))
-
-
-def _forget_domains(proto: ModelProto, candidates: set[str]) -> None:
-    """Drop imports of domains that only replaced nodes used."""
-    used = {domain(node.domain) for _, _, node in View(proto).places()} if candidates else set()
-    for holder in (proto, *proto.functions):
-        for index in reversed(range(len(holder.opset_import))):
-            if holder.opset_import[index].domain in candidates - used:
-                del holder.opset_import[index]

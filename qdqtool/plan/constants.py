@@ -1,4 +1,5 @@
-"""Which values are constants: initializers that no input overrides, Constant nodes, and Identity or Cast chains behind them."""
+"""Which values are constants: initializers that no input overrides and no training updates, Constant nodes, and Identity or Cast chains
+behind them."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from pathlib import Path
 from qdqtool import dtypes
 from qdqtool.expressions import Computed, Const, Expr, Runtime, Stored
 from qdqtool.kernels.sources import Source
-from qdqtool.model import tensors
-from qdqtool.model.graph import Definition, Key, Scope, View, domain
+from qdqtool.model import tensors, trained
+from qdqtool.model.graph import MAIN, Definition, Key, Scope, View, domain
 from qdqtool.plan.types import Types
 
 
@@ -18,6 +19,7 @@ class Constants:
     def __init__(self, view: View, types: Types, base_dir: Path | None) -> None:
         self._view, self._types, self._base_dir = view, types, base_dir
         self._known: dict[Key, Const | None] = {}
+        self._trained = trained.updated(view.proto)
 
     def expression(self, scope: Scope, name: str) -> Expr:
         """What `name` holds: a constant where it is one, else a run-time value."""
@@ -39,7 +41,8 @@ class Constants:
         if found.kind == "input":
             return None
         if found.kind == "initializer":
-            return self._stored(found.key) if found.key.name in scope.initializers else None
+            stored = found.key.name in scope.initializers and not (found.key.scope == MAIN and found.key.name in self._trained)
+            return self._stored(found.key) if stored else None
         node = scope.nodes[found.index]
         if domain(node.domain):
             return None

@@ -73,12 +73,13 @@ class Edit:
 class Adapt:
     """A node that is no step becomes these nodes, in words of the target.
 
-    They read values of the model, each other, and the new `constants`; the names of those two are unique only here.
+    They read values of the model (`reads`), each other, and the new `constants`; the names of those two are unique only here.
     """
 
     place: Place
     nodes: tuple[NodeProto, ...]
     constants: Mapping[str, Literal]
+    reads: frozenset[str]
     what: str
     how: tuple[str, ...]
     exactness: Exactness

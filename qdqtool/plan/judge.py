@@ -25,8 +25,8 @@ class Judge:
         self._view, self._types, self._constants, self._opset = view, types, constants, opset
         self.carriers: dict[Key, ElementType] = {}
 
-    def verdict(self, place: Place, assumed: Mapping[Key, ElementType] | None = None) -> Verdict:
-        """Whether the node at `place` moves; `assumed` types go before `carriers`."""
+    def verdict(self, place: Place, assumed: Mapping[Key, ElementType] | None = None, opset: int | None = None) -> Verdict:
+        """Whether the node at `place` moves to the target, or to another opset; `assumed` types go before `carriers`."""
         scope = self._view.scopes[place.scope]
         known = {**self.carriers, **(assumed or {})}
 
@@ -40,7 +40,7 @@ class Judge:
         return moves.judge(
             self.node(place),
             scope.imports.get("", 1),
-            self._opset,
+            opset or self._opset,
             type_of,
             shape_of=lambda name: self._types.at(scope, name).shape,
             value_of=lambda name: self._values(scope, name),
@@ -51,6 +51,12 @@ class Judge:
         """The node with attribute references of a function resolved."""
         scope = self._view.scopes[place.scope]
         return resolved(scope.nodes[place.index], self._types.bindings.get(scope.root().path, {}))
+
+    def nearest(self, place: Place) -> int | None:
+        """The first opset on the way from the target back to the source at which the node may stay as it is."""
+        source = self._view.scopes[place.scope].imports.get("", 1)
+        step = 1 if source > self._opset else -1
+        return next((o for o in range(self._opset + step, source + step, step) if not self.verdict(place, opset=o).reasons), None)
 
     def unknown_at_source(self, place: Place) -> bool:
         node, scope = self._view.node(place), self._view.scopes[place.scope]

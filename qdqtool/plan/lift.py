@@ -62,7 +62,7 @@ def _lift(place: Place, scope: Scope, node: NodeProto, types: Types, constants: 
         operands[0] = replace(operands[0], shape=types.at(scope, node.output[0]).shape)
     spelling = _spelling(node, operands, source)
     meaning = read(spelling, source)
-    alone = _alone(spelling, node, source, target, scope.imports)
+    alone = _alone(spelling, node, source, target, scope.imports) and _runs(meaning, node, source, target, len(operands) > 2)
     x, scale, *zero = operands
     result = meaning.storage if kind == "quantize" else meaning.expressed
     return Lifted(place, Step(meaning, x, scale, zero[0] if zero else None, result, x.shape), source, alone)
@@ -79,8 +79,16 @@ def _alone(spelling: Spelling, node: NodeProto, source: Row, target: Target, imp
         asked = row_at(target.dialect, source.kind, target.versions(imports).get(target.dialect, 1))
         if asked is None or target.dialect == "ai.onnx" or _sayable(spelling, source, asked):
             return False
-    row = source if source.dialect != "ai.onnx" else row_at("ai.onnx", source.kind, target.opset)
-    return row is not None and (row is source or _moves(spelling, node, source, row))
+    if source.dialect != "ai.onnx" or target.opset == imports.get("", 1):
+        return True
+    row = row_at("ai.onnx", source.kind, target.opset)
+    return row is not None and _moves(spelling, node, source, row)
+
+
+def _runs(meaning: Meaning, node: NodeProto, source: Row, target: Target, zero_point: bool) -> bool:
+    """The target's runtime, if it names one, runs the node as written."""
+    row = row_at("ai.onnx", source.kind, target.opset) if source.dialect == "ai.onnx" else source
+    return row is not None and target.runs(row, meaning, [a.name for a in node.attribute], zero_point=zero_point)
 
 
 def _sayable(spelling: Spelling, source: Row, asked: Row) -> bool:
@@ -110,7 +118,7 @@ def _types_pass(meaning: Meaning, source: Row, row: Row) -> bool:
 
 
 def _shapes_pass(spelling: Spelling, source: Row, row: Row) -> bool:
-    if row.vector:
+    if row.vector or row is source:
         return True
     return spelling.scale.shape in ((), (1,)) or (spelling.scale.shape is None and not source.vector)
 

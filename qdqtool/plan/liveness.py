@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from qdqtool.expressions import Expr, Op, Runtime, Stored
-from qdqtool.model.graph import Key, Place, View, domain
+from qdqtool.model import trained
+from qdqtool.model.graph import MAIN, Key, Place, View, domain
 from qdqtool.opsets.folding import FOLDS
-from qdqtool.plan.adapting import read_by
 from qdqtool.plan.entries import Plan
 
 FEEDERS = frozenset({"Constant", "Shape", "Size", *FOLDS})
@@ -25,7 +25,7 @@ def readers(view: View, plan: Plan) -> Counter[Key]:
         count.update(set(_referenced(view, plan, place)))
     for place, entry in plan.adapts.items():
         count.subtract(_operands(view, place))
-        count.update(found.key for name in read_by(entry) if (found := view.find(view.scopes[place.scope], name)))
+        count.update(found.key for name in entry.reads if (found := view.find(view.scopes[place.scope], name)))
     for rewire in plan.rewires:
         scope = view.scopes[rewire.place.scope]
         found = view.find(scope, view.node(rewire.place).input[rewire.slot])
@@ -90,7 +90,8 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
 
 
 def dead_initializers(view: View, plan: Plan) -> set[Key]:
-    """Initializers that only rewritten or dead nodes read, save those that are outputs, overridable or annotated."""
+    """Initializers that only rewritten or dead nodes read, save those that are outputs, overridable, annotated or
+    in use for training."""
     count = readers(view, plan)
     touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
@@ -98,7 +99,8 @@ def dead_initializers(view: View, plan: Plan) -> set[Key]:
         for key in _operands(view, place):
             count[key] -= 1
             touched.add(key)
-    return {key for key in touched if count[key] <= 0 and _removable(view, key)}
+    trained_on = trained.updated(view.proto) | trained.read(view.proto)
+    return {k for k in touched if count[k] <= 0 and _removable(view, k) and not (k.scope == MAIN and k.name in trained_on)}
 
 
 def _removable(view: View, key: Key) -> bool:

@@ -14,14 +14,14 @@ from onnx import NodeProto
 
 from qdqtool.check.probe import Fragment, Port, Probe
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Computed, Const, Expr, Literal, Runtime, Step, Stored, is_const
+from qdqtool.expressions import Computed, Const, Expr, Runtime, Step, is_const
 from qdqtool.model.graph import Place
 from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan.adapt_probe import adapt_probes
 from qdqtool.plan.build import Builder
-from qdqtool.plan.choose import Choice
-from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.plan.choices import Choice
 from qdqtool.plan.entries import Replace, Respell
+from qdqtool.plan.fragment import replacement
 from qdqtool.plan.pattern_probe import pattern_probe
 from qdqtool.quantization import Blocked, PerAxis
 
@@ -77,9 +77,9 @@ def _results(builder: Builder, place: Place, entry: Replace) -> Iterator[Probe]:
     for output, expr in entry.outputs:
         known = builder.types.at(scope, output)
         if known.dtype is not None:
-            port = (Port(output, known.dtype, known.shape),)
-            before = Fragment((node,), {"": scope.imports.get("", 1)}, inputs, port, {})
-            after = _emitted(node, builder, expr, output, inputs, port)
+            port = Port(output, known.dtype, known.shape)
+            before = Fragment((node,), {"": scope.imports.get("", 1)}, inputs, (port,), {})
+            after = replacement(builder, node, expr, inputs, port)
             names = tuple(p.name for p in inputs)
             title = f"{builder.view.title(place)}.{output}"
             yield Probe(title, entry.exactness, entry.bound or None, before, after, names, "" if place.scope else output)
@@ -114,7 +114,7 @@ def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Frag
         if isinstance(operand, Runtime):
             assert operand.dtype is not None
             inputs.append(Port(operand.name, operand.dtype, operand.shape))
-        elif isinstance(operand, Stored | Literal | Computed):
+        elif is_const(operand):
             copy.input[slot] = f"operand_{slot}"
             constants[copy.input[slot]] = operand
     assert step.dtype is not None
@@ -127,24 +127,7 @@ def _after(node: NodeProto, builder: Builder, step: Step, found: Choice) -> Frag
     values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
     inputs = _distinct([Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None])
     assert step.dtype is not None
-    return _emitted(node, builder, found.expr, node.output[0], inputs, (Port(node.output[0], step.dtype, step.shape),))
-
-
-def _emitted(node: NodeProto, builder: Builder, expr: Expr, output: str, inputs: tuple[Port, ...], outputs: tuple[Port, ...]) -> Fragment:
-    """What stands for the node, as a fragment."""
-    constants: dict[Const, str] = {}
-    names = Names([*node.input, *node.output])
-
-    def name_of(const: Const, output: str) -> str:
-        if const not in constants:
-            constants[const] = names.fresh(constant_name(const, output))
-        return constants[const]
-
-    emitter = Emitter(names, name_of, node)
-    emitter.write(expr, output)
-    imports = {"": builder.target.opset, **{n.domain: 1 for n in emitter.nodes if n.domain}}
-    sources = {name: builder.facts.source(c) for c, name in constants.items()}
-    return Fragment(tuple(emitter.nodes), imports, inputs, outputs, sources)
+    return replacement(builder, node, found.expr, inputs, Port(node.output[0], step.dtype, step.shape))
 
 
 def _distinct(ports: list[Port]) -> tuple[Port, ...]:
@@ -154,7 +137,7 @@ def _distinct(ports: list[Port]) -> tuple[Port, ...]:
 def cut(step: Step) -> tuple[Step, str]:
     """The step with its constant codes cut to about `LIMIT` elements, and what was kept in words."""
     whole = step.x
-    if not isinstance(whole, Stored | Literal | Computed) or prod(whole.shape) <= LIMIT:
+    if not is_const(whole) or prod(whole.shape) <= LIMIT:
         return step, ""
     for axis in range(len(whole.shape)):
         have = prod(step.x.shape or ())  # type: ignore[arg-type]
@@ -165,7 +148,7 @@ def cut(step: Step) -> tuple[Step, str]:
 
 
 def _cut_axis(step: Step, axis: int, have: int) -> Step:
-    assert isinstance(step.x, Stored | Literal | Computed)
+    assert is_const(step.x)
     length = step.x.shape[axis]
     unit = step.meaning.granularity.block if isinstance(step.meaning.granularity, Blocked) and step.meaning.granularity.axis == axis else 1
     keep = max(2, LIMIT * length // have // unit) * unit
@@ -180,7 +163,7 @@ def _cut_axis(step: Step, axis: int, have: int) -> Step:
 
 
 def _cut_parameter(parameter: Expr, step: Step, axis: int, pieces: tuple[tuple[int, int], ...], unit: int) -> Expr:
-    assert isinstance(parameter, Stored | Literal | Computed)
+    assert is_const(parameter)
     where = step.meaning.granularity
     if isinstance(where, Blocked):
         return _window(parameter, axis, tuple((a // unit, -(-b // unit)) for a, b in pieces))

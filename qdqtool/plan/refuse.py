@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from qdqtool import capabilities, spelling
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Runtime
 from qdqtool.model.graph import MAIN, Key, Place, Scope, View
 from qdqtool.plan.entries import Plan, Refusal
+from qdqtool.plan.judge import Judge
 from qdqtool.plan.lift import Lifted
 from qdqtool.plan.regions import Region
 
@@ -25,29 +27,35 @@ _OPSETS = sorted({row.version for row in capabilities.rows() if row.dialect == "
 class Refuser:
     """Collects the refusals of one plan."""
 
-    def __init__(self, view: View, lifted: Mapping[Place, Lifted], plan: Plan) -> None:
-        self._view, self._lifted, self._plan = view, lifted, plan
+    def __init__(self, view: View, lifted: Mapping[Place, Lifted], judge: Judge, plan: Plan) -> None:
+        self._view, self._lifted, self._judge, self._plan = view, lifted, judge, plan
         self.places: set[Place] = set()
 
     def operator(self, place: Place, reasons: Iterable[str]) -> None:
         """A node that is no step and means something else at the target."""
-        self._add(place, self._view.title(place), OPERATOR, tuple(reasons), "")
+        self._add(place, self._refusal(place, OPERATOR, reasons, _opset(self._judge.nearest(place))))
 
-    def step(self, place: Place, reasons: Iterable[str], region: Region | None = None) -> None:
+    def step(self, place: Place, reasons: Iterable[str], region: Region | None = None, because: Refusal | None = None) -> None:
         """A step, or a mover of `region`, for which no legal form was found."""
         lifted = self._lifted.get(place)
-        if lifted is None:
-            self._add(place, self._view.title(place), NO_FORM if region is None else self._code(None, region), tuple(reasons), "")
-            return
-        at = f"{self._view.title(place)} ({lifted.step.meaning})"
-        self._add(place, at, self._code(lifted, region), tuple(reasons), self._way_out(lifted))
+        hint = _opset(self._judge.nearest(place)) if lifted is None else self._way_out(lifted)
+        self._add(place, replace(self._refusal(place, self._code(lifted, region), reasons, hint), because=because))
 
-    def region(self, region: Region, failed: Mapping[Place, tuple[str, ...]]) -> None:
-        """Everything that fails in a region; one that crosses a function's border has that function inlined."""
+    def region(self, region: Region, failures: Sequence[Mapping[Place, tuple[str, ...]]]) -> None:
+        """What fails with the carrier that came nearest, then what else fails with the storage type, which follows from it.
+
+        Steps are explained in terms of their storage type, other nodes by what the nearest carrier lacks. Functions whose
+        borders the region crosses are inlined.
+        """
         self._plan.inline |= region.border
         pinned = (f"{region.pins[0]}, so its codes must stay {region.storage}",) if region.pins else ()
-        for place, reasons in failed.items():
-            self.step(place, (*reasons, *pinned), region)
+        nearest, stored = min(failures, key=len), failures[0]
+        for place, reasons in nearest.items():
+            self.step(place, (*(stored.get(place, reasons) if place in region.steps else reasons), *pinned), region)
+        cause = self._plan.refusals[-len(nearest)]
+        for place, reasons in stored.items():
+            if place not in nearest:
+                self.step(place, (*reasons, *pinned), region, cause)
 
     def function(self, scope: Scope, dtype: ElementType) -> None:
         """A function that takes an argument of a type the target lacks: it is inlined."""
@@ -55,12 +63,16 @@ class Refuser:
         self._plan.refusals.append(Refusal(scope.title(), NO_FORM, (reason,), scope=scope.path))
         self._plan.inline.add(scope.path)
 
-    def _add(self, place: Place, at: str, code: str, reasons: tuple[str, ...], hint: str) -> None:
-        root = self._view.scopes[place.scope].root()
+    def _refusal(self, place: Place, code: str, reasons: Iterable[str], hint: str) -> Refusal:
+        lifted = self._lifted.get(place)
+        at = self._view.title(place) + (f" ({lifted.step.meaning})" if lifted else "")
+        return Refusal(at, code, tuple(reasons), hint, scope=self._view.scopes[place.scope].root().path)
+
+    def _add(self, place: Place, refusal: Refusal) -> None:
         self.places.add(place)
-        self._plan.refusals.append(Refusal(at, code, reasons, hint, scope=root.path))
-        if root.is_function:
-            self._plan.inline.add(root.path)
+        self._plan.refusals.append(refusal)
+        if self._view.scopes[refusal.scope].is_function:
+            self._plan.inline.add(refusal.scope)
 
     def _code(self, lifted: Lifted | None, region: Region | None) -> str:
         border = [*self._pinned(region), *self._operands(lifted)]
@@ -73,7 +85,7 @@ class Refuser:
         return NO_FORM
 
     def _pinned(self, region: Region | None) -> Iterator[ElementType]:
-        if region is not None and any(pin.startswith("graph ") for pin in region.pins):
+        if region is not None and region.outside:
             yield region.storage
 
     def _operands(self, lifted: Lifted | None) -> Iterator[ElementType]:
@@ -90,7 +102,7 @@ class Refuser:
             yield lifted.step.dtype
 
     def _way_out(self, lifted: Lifted) -> str:
-        """The nearest opset that takes the step as it is."""
+        """The nearest opset that takes the step as it is, at last that of the source."""
         x, scale, zero = (
             None if e is None else spelling.Operand(e.dtype, e.shape) for e in (lifted.step.x, lifted.step.scale, lifted.step.zero_point)
         )
@@ -99,5 +111,10 @@ class Refuser:
         for opset in (o for o in _OPSETS if o > self._plan.target.opset):
             row = capabilities.row_at("ai.onnx", lifted.step.meaning.kind, opset)
             if row is not None and isinstance(spelling.write(lifted.step.meaning, x, scale, zero, row), dict):
-                return f"--opset {opset}"
-        return ""
+                return _opset(opset)
+        source = self._view.scopes[lifted.place.scope].imports.get("", 0)
+        return _opset(source) if source > self._plan.target.opset else ""
+
+
+def _opset(version: int | None) -> str:
+    return "" if version is None else f"--opset {version}"

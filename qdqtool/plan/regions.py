@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.model.graph import Definition, Key, Place, Scope, Use, View, domain, label
+from qdqtool.model.graph import Definition, Key, Place, Scope, ScopePath, Use, View, domain, label
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.lift import Lifted
 from qdqtool.plan.links import links_back, links_forward, links_from_result, links_out_of_body, owner_of
@@ -31,7 +31,11 @@ def carriers(storage: ElementType) -> tuple[ElementType, ...]:
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """Values of one storage type that hold the same codes, and who touches them."""
+    """Values of one storage type that hold the same codes, and who touches them.
+
+    `pins` tell why the codes must keep their type, `outside` whether a graph input or output is among the reasons; `border` holds
+    the functions whose borders the region crosses.
+    """
 
     storage: ElementType
     values: set[Key] = field(default_factory=set)
@@ -40,7 +44,8 @@ class Region:
     readers: set[Use] = field(default_factory=set)
     constants: set[Key] = field(default_factory=set)
     pins: list[str] = field(default_factory=list)
-    border: set[tuple[str, ...]] = field(default_factory=set)
+    outside: bool = False
+    border: set[ScopePath] = field(default_factory=set)
 
     def carriers(self) -> tuple[ElementType, ...]:
         """Types to try, the storage type first."""
@@ -48,15 +53,15 @@ class Region:
 
 
 class Regions:
-    """The regions of a model; `of` finds that of a value."""
+    """The regions of a model."""
 
     def __init__(self, view: View, lifted: Mapping[Place, Lifted], constants: Constants) -> None:
         self._view, self._lifted, self._constants = view, lifted, constants
         self.all: list[Region] = []
-        self.of: dict[Key, Region] = {}
+        self._seen: set[Key] = set()
         for place, step in lifted.items():
             seed = self._seed(place, step)
-            if seed is not None and seed not in self.of and step.storage is not None:
+            if seed is not None and seed not in self._seen and step.storage is not None:
                 self._grow(seed, step.storage)
 
     def _seed(self, place: Place, lifted: Lifted) -> Key | None:
@@ -76,7 +81,7 @@ class Regions:
             if key in region.values:
                 continue
             region.values.add(key)
-            self.of[key] = region
+            self._seen.add(key)
             waiting += [*self._origin(key, region), *self._destinations(key, region)]
 
     def _origin(self, key: Key, region: Region) -> Iterator[Key]:
@@ -106,7 +111,7 @@ class Regions:
         owner = owner_of(self._view, scope)
         linked = [] if owner is None else list(links_out_of_body(owner, scope, found.index))
         if owner is None or not linked:
-            self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} input {found.key.name}", region)
+            self._pin_border(scope, f"input {found.key.name}", region)
             return
         region.movers.add(owner[0])
         for outer, name in linked:
@@ -149,7 +154,7 @@ class Regions:
     def _result(self, scope: Scope, key: Key, region: Region) -> Iterator[Key]:
         owner = owner_of(self._view, scope)
         if owner is None:
-            self._pin_border(scope, f"{'function' if scope.is_function else 'graph'} output {key.name}", region)
+            self._pin_border(scope, f"output {key.name}", region)
             return
         region.movers.add(owner[0])
         for position, name in enumerate(scope.outputs):
@@ -157,10 +162,12 @@ class Regions:
                 for outer, linked in links_from_result(owner, scope, position):
                     yield from self._key(outer, linked)
 
-    def _pin_border(self, scope: Scope, text: str, region: Region) -> None:
-        region.pins.append(text)
+    def _pin_border(self, scope: Scope, port: str, region: Region) -> None:
+        region.pins.append(f"{'function' if scope.is_function else 'graph'} {port}")
         if scope.is_function:
             region.border.add(scope.path)
+        else:
+            region.outside = True
 
     def _key(self, scope: Scope, name: str) -> Iterator[Key]:
         found = self._view.find(scope, name)

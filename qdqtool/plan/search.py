@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 from qdqtool.exactness import NO_BOUND, Exactness
-from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Step, Stored, children, walk
+from qdqtool.expressions import Const, Expr, Op, Runtime, Step, Stored, constants_of, nbytes, walk
 from qdqtool.model.graph import Key, Place
-from qdqtool.plan.choose import Choice
+from qdqtool.plan.choices import Choice
 from qdqtool.plan.entries import Replace
 from qdqtool.raising import all_raisings
 from qdqtool.raising.pieces import is_marker
@@ -137,11 +136,9 @@ def _below(tree: Tree, kept: set[Place]) -> set[Place]:
 
 def _stored(expr: Expr) -> int:
     """Bytes of the model's constants in a pattern."""
-    return sum(e.dtype.nbytes(prod(e.shape)) for e in {e for e in walk(expr) if isinstance(e, Stored)})
+    return sum(nbytes(e) for e in {e for e in walk(expr) if isinstance(e, Stored)})
 
 
 def _size(expr: Expr) -> tuple[int, int]:
     """Bytes of constants, and nodes."""
-    operators = {e for e in walk(expr) if isinstance(e, Op)}
-    consts = {c for e in operators for c in children(e) if isinstance(c, Stored | Literal | Computed)}
-    return sum(c.dtype.nbytes(prod(c.shape)) for c in consts), len(operators)
+    return sum(nbytes(c) for c in constants_of(expr)), len({e for e in walk(expr) if isinstance(e, Op)})

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from qdqtool.capabilities import Row, row_at
 from qdqtool.dialects import all_dialects
-from qdqtool.quantization import Kind
+from qdqtool.dtypes import ElementType
+from qdqtool.opsets import schemas
+from qdqtool.quantization import Kind, Meaning
+from qdqtool.targets.profile import Profile, gap, narrowed, takes
 
 Preference = Literal["bytes", "nodes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An ai.onnx opset, the dialect asked for (None keeps each node's), and how far a rewrite may go."""
+    """An ai.onnx opset, the dialect asked for (None keeps each node's), and how far a rewrite may go.
+
+    A `profile` narrows what may be written, and what may stay, to what its runtime runs.
+    """
 
     opset: int
     dialect: str | None = None
@@ -23,14 +29,20 @@ class Target:
     approximate: bool = False
     prefer: Preference = "bytes"
     simplify: bool = False
+    profile: Profile | None = None
+
+    def __str__(self) -> str:
+        named = self.profile is not None and self.profile.rows is not None
+        return f"{self.profile} at opset {self.opset}" if named else f"opset {self.opset}"
 
     def versions(self, imports: Mapping[str, int]) -> dict[str, int]:
         """Dialects that may be written in a scope with these imports, with their versions."""
         found = {}
+        at_hand = (self.dialect, *(self.profile.dialects if self.profile else ()))
         for name, dialect in all_dialects().items():
             if dialect.DOMAIN == "":
                 found[name] = self.opset
-            elif dialect.DOMAIN in imports or name == self.dialect:
+            elif dialect.DOMAIN in imports or name in at_hand:
                 found[name] = imports.get(dialect.DOMAIN, 1)
         return found
 
@@ -40,4 +52,25 @@ class Target:
         if self.dialect == "ai.onnx":
             allowed = {"ai.onnx": self.opset}
         rows = (row_at(dialect, kind, version) for dialect, version in allowed.items())
-        return [row for row in rows if row is not None]
+        profile = self.profile
+        return [part for row in rows if row is not None for part in ([row] if profile is None else narrowed(profile, row))]
+
+    def at(self, opset: int) -> Target:
+        """The same at another opset."""
+        return replace(self, opset=opset)
+
+    @property
+    def highest_ir(self) -> int | None:
+        """The highest ``ir_version`` that may be written; None when anything goes."""
+        return None if self.profile is None or self.profile.ir is None else self.profile.ir[1]
+
+    def lacks(self, op: str, types: Iterable[ElementType | str | None] = ()) -> str:
+        """Why the runtime cannot run a main-domain operator with values of these types; empty when it can."""
+        if self.profile is None or op not in self.profile.lacking:
+            return ""
+        since = max((v for v in schemas.versions(op, "") if v <= self.opset), default=0)
+        return gap(self.profile, op, since, types)
+
+    def runs(self, row: Row, meaning: Meaning, attributes: Iterable[str], *, zero_point: bool) -> bool:
+        """Whether a node of `row` runs as it is written, once its opset has it."""
+        return self.profile is None or takes(self.profile, row, meaning, attributes, zero_point=zero_point, opset=self.opset)

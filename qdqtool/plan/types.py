@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, helper, shape_inference
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProto, checker, helper, shape_inference
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
@@ -66,8 +66,8 @@ class Types:
     def _collect(self, scope: Scope, graph: GraphProto) -> None:
         for value in (*graph.value_info, *graph.input, *graph.output):
             self._note(scope, value)
-        for name, tensor in scope.initializers.items():
-            self._table[Key(scope.path, name)] = Type(dtypes.of_code(tensor.data_type), tuple(tensor.dims))
+        for tensor in graph.initializer:
+            self._table[Key(scope.path, tensor.name)] = Type(dtypes.of_code(tensor.data_type), tuple(tensor.dims))
         inferred = {tuple(n.output): n for n in graph.node}
         for index, node in enumerate(scope.nodes):
             self._constant(scope, node)
@@ -160,7 +160,7 @@ def _inferred(model: ModelProto, graph: GraphProto) -> GraphProto:
     light = outline.of_model(model, graph)
     try:
         return shape_inference.infer_shapes(light, check_type=False, strict_mode=False).graph
-    except (shape_inference.InferenceError, RuntimeError, ValueError):
+    except (shape_inference.InferenceError, checker.ValidationError, RuntimeError, ValueError):
         return graph
 
 

@@ -1,19 +1,45 @@
-"""Functions whose calls differ: does the body, under each call, mean the same at the target as it stands?"""
+"""Functions that are not planned like a graph: those that nobody calls, and those whose calls differ but whose body, under each
+call, means the same at the target as it stands."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from onnx import FunctionProto, ModelProto, ValueInfoProto, helper
 
 from qdqtool.model.graph import Place, Scope, View
 from qdqtool.plan.entries import Plan
-from qdqtool.plan.types import Types, Variant, resolved, typed
+from qdqtool.plan.legal import node_problems
+from qdqtool.plan.types import Variant, resolved, typed
+
+if TYPE_CHECKING:
+    from qdqtool.plan.build import Builder
 
 
-def stands(view: View, types: Types, scope: Scope, plan_of: Callable[[View], Plan]) -> bool:
-    """Whether the body of a function can stay untouched under all of its calls."""
-    return all(_untouched(plan_of(View(_as_model(view, scope, variant)))) for variant in types.conflicts[scope.path])
+def settle(builder: Builder) -> None:
+    """Decide which functions stay as they are or go, and refuse those whose arguments the target cannot pass."""
+    for path in builder.types.uncalled:
+        _uncalled(builder, builder.view.scopes[path])
+    for path, calls in builder.types.conflicts.items():
+        bodies = (_as_model(builder.view, builder.view.scopes[path], call) for call in calls)
+        if all(_untouched(builder.again(body).build()) for body in bodies):
+            builder.settled.add(path)
+    for place in [p for p in builder.lifted if builder.root(p) in builder.settled]:
+        del builder.lifted[place]
+    for path, signature in builder.types.signatures.items():
+        late = [t.dtype for t in signature if t.dtype is not None and t.dtype.since > builder.target.opset]
+        if late:
+            builder.refuser.function(builder.view.scopes[path], late[0])
+
+
+def _uncalled(builder: Builder, scope: Scope) -> None:
+    """A body whose types nobody gives stays if the target knows all its operators and attributes, else it goes."""
+    builder.settled.add(scope.path)
+    inside = [s for s in builder.view.scopes.values() if s.root() is scope]
+    if any(node_problems(node, builder.target.opset) for s in inside for node in s.nodes):
+        builder.plan.drops.add(scope.path)
+        builder.plan.notes.append(f"{scope.title()} is never called, and the target cannot say it: dropped")
 
 
 def _as_model(view: View, scope: Scope, variant: Variant) -> ModelProto:

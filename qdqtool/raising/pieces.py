@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, Stored, is_const, known
+from qdqtool.expressions import Computed, Const, Expr, Op, Step, is_const, known
 from qdqtool.quantization import Granularity, Meaning, PerTensor
 from qdqtool.raising import UNIT, UNITS, Context
 from qdqtool.raising.layouts import Part, meet, of_broadcast, of_granularity, reshaped
@@ -14,7 +14,7 @@ from qdqtool.raising.layouts import Part, meet, of_broadcast, of_granularity, re
 
 def constant(expr: Expr | None) -> Const | None:
     """`expr` where it is a constant."""
-    return expr if isinstance(expr, Stored | Literal | Computed) else None
+    return expr if is_const(expr) else None
 
 
 def operator(expr: Expr | None, name: str) -> Op | None:

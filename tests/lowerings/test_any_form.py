@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from qdqtool import dtypes
 from qdqtool.lowerings import Said
-from qdqtool.plan.choose import Choice
+from qdqtool.plan.choices import Choice
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor
 from tests.kernels.samples import FLOAT_STORAGE, INTEGER_STORAGE
 from tests.lowerings.given import Given, dequantize, quantize, unshaped

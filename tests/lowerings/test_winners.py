@@ -9,7 +9,7 @@ import pytest
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.plan.choose import Choice
+from qdqtool.plan.choices import Choice
 from qdqtool.quantization import Blocked, ByScale, Granularity, PerAxis, PerTensor
 from tests.lowerings.given import Given, dequantize, meaning, quantize, unshaped, vectors
 from tests.lowerings.verbs import chosen

@@ -20,9 +20,11 @@ from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Ste
 from qdqtool.kernels.sources import ArraySource, materialize
 from qdqtool.lowerings import Said
 from qdqtool.model import tensors
-from qdqtool.plan.choose import Choice, Chooser, Rejection
+from qdqtool.plan.choices import Choice, Rejection
+from qdqtool.plan.choose import Chooser
 from qdqtool.plan.emit import Emitter, Names, constant_name
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.legalize import Site
 from qdqtool.plan.target import Target
 from tests.formats import bits_of, decode, same_bits
 from tests.lowerings.given import Given
@@ -52,7 +54,7 @@ def exact(lowering: ModuleType, given: Given, opsets: tuple[int, ...] = OPSETS) 
     for opset in opsets:
         known = facts(given)
         for said in lowering.say(given.step, Asked(opset, known)):
-            choice = Chooser(Target(opset), {"": opset}, known, False).legalize(said.expr)
+            choice = Chooser(Site(Target(opset), {"": opset}, False), known).legalize(said.expr)
             if isinstance(choice, Choice):
                 ran += 1
                 assert_keeps(said, choice, given, expected, opset)
@@ -112,7 +114,7 @@ def facts(given: Given) -> Facts:
 def chosen(given: Given, opset: int, **options: Any) -> Choice | Rejection:
     """The best way to say the step at an opset."""
     imports = options.pop("imports", {"": opset})
-    return Chooser(Target(opset, **options), imports, facts(given), False).choose(given.step)
+    return Chooser(Site(Target(opset, **options), imports, False), facts(given)).choose(given.step)
 
 
 def evaluate(expr: Expr, given: Given, opset: int) -> Array:

@@ -107,6 +107,20 @@ def test_faults_in_functions_and_all_of_many():
         require_sound(many)
 
 
+def test_functions_that_call_themselves():
+    def calling(name, callee):
+        return helper.make_function("f", name, ["x"], ["y"], [node(callee, ["x"], ["y"], domain="f")], [helper.make_opsetid("f", 1)])
+
+    proto = model([node("F", ["x"], ["y"], domain="f")])
+    proto.opset_import.add(domain="f", version=1)
+    proto.functions.extend([calling("F", "G"), calling("G", "F")])
+    with pytest.raises(Exception, match="ONNXRuntimeError"):
+        runs(proto)
+    with pytest.raises(Unreadable, match="each other: F, G") as caught:
+        require_sound(proto)
+    assert caught.value.code == "recursive-function"
+
+
 @pytest.mark.parametrize(
     ("edges", "expected"),
     [

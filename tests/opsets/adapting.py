@@ -12,9 +12,10 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, shape_inference
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.exactness import Exactness
+from qdqtool.exactness import NO_BOUND, Bound, Exactness
 from qdqtool.model import tensors
 from qdqtool.opsets.adapt import Adapted, adapt
+from qdqtool.opsets.draft import epsilon
 from qdqtool.opsets.edits import carry_out
 from qdqtool.opsets.moves import judge
 
@@ -101,13 +102,17 @@ def moved(case: Case, target: int) -> Adapted | list[str]:
     copy = NodeProto()
     copy.CopyFrom(case.node)
     carry_out(copy, verdict.edits)
-    return Adapted((copy,), {}, Exactness.ROUNDING if verdict.rounded else Exactness.BIT_EQUAL, helper_bound(verdict.rounded), ())
+    return Adapted(
+        (copy,),
+        {},
+        Exactness.ROUNDING if verdict.rounded else Exactness.BIT_EQUAL,
+        _rounded(verdict.rounded, known.get(case.node.output[0])),
+        (),
+    )
 
 
-def helper_bound(rounded: bool) -> Any:
-    from qdqtool.exactness import Bound
-
-    return Bound(of_maximum=4 * 2.0**-23) if rounded else Bound()
+def _rounded(rounded: bool, dtype: ElementType | None) -> Bound:
+    return Bound(of_maximum=4 * epsilon(dtype)) if rounded else NO_BOUND
 
 
 def _result_types(case: Case) -> dict[str, ElementType]:

@@ -12,10 +12,12 @@ from qdqtool.exactness import Bound, Exactness
 from qdqtool.expressions import Op, Runtime, Step, Stored, literal, walk
 from qdqtool.kernels.sources import ArraySource
 from qdqtool.lowerings import Said
-from qdqtool.plan import choose
-from qdqtool.plan.choose import Choice, Chooser, Rejection
+from qdqtool.plan import legalize
+from qdqtool.plan.choices import Choice, Rejection
+from qdqtool.plan.choose import Chooser
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.forms import abstract, fill
+from qdqtool.plan.legalize import Site
 from qdqtool.plan.target import Target
 from qdqtool.quantization import Blocked, Meaning, PerAxis, PerTensor
 from tests.lowerings.given import dequantize, quantize
@@ -44,7 +46,7 @@ class Scales:
 
 
 def chooser(opset: int = 13, **options: Any) -> Chooser:
-    return Chooser(Target(opset, **options), {"": opset}, Facts(Scales()), False)
+    return Chooser(Site(Target(opset, **options), {"": opset}, False), Facts(Scales()))
 
 
 def test_the_form_cache_changes_nothing() -> None:
@@ -66,8 +68,8 @@ def test_facts_are_part_of_the_form(numbers: tuple[int, ...]) -> None:
 
 def test_a_form_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
     decided: list[Step] = []
-    original = choose._Run._step
-    monkeypatch.setattr(choose._Run, "_step", lambda self, step: decided.append(step) or original(self, step))
+    original = legalize.Run._step
+    monkeypatch.setattr(legalize.Run, "_step", lambda self, step: decided.append(step) or original(self, step))
     shared = chooser()
     shared.choose(step(1))
     once = len(decided)
@@ -138,7 +140,7 @@ def _rounding(exactness: Exactness) -> Any:
     ],
 )
 def test_how_far_a_form_may_go(exactness: Exactness, options: dict[str, bool], accepted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose, "all_lowerings", lambda: (_rounding(exactness),))
+    monkeypatch.setattr(legalize, "all_lowerings", lambda: (_rounding(exactness),))
     found = chooser(13, **options).choose(replace(step(1), x=Runtime("x", I8, (4, 16))))
     if accepted:
         assert isinstance(found, Choice)
@@ -163,7 +165,7 @@ def test_bounds_add_and_classes_do_not() -> None:
 def test_in_a_function_new_constants_must_be_legal_in_constant_nodes() -> None:
     given = dequantize(dtypes.FLOAT8E4M3FN, (4, 8), codes=[1.0, -2.0], scale=dtypes.FLOAT8E8M0)
     facts = Facts(lambda stored: ArraySource(given.arrays[stored.name]))
-    inside = Chooser(Target(13), {"": 13}, facts, True).choose(given.step)
+    inside = Chooser(Site(Target(13), {"": 13}, True), facts).choose(given.step)
     assert isinstance(inside, Choice)
     assert all(
         c.dtype in (F32, dtypes.INT32, dtypes.UINT8, I8, dtypes.INT64) for c in walk(inside.expr) if isinstance(c, type(literal(1, I8)))

@@ -10,6 +10,7 @@ from qdqtool.plan.lift import with_carrier
 from tests.plan.graphs import INT4, INT8, TENTH, model, planned
 
 HALF = np.float16(0.1)
+INT16 = INT8.astype(np.int16)
 BLOCKS = np.ones((2, 2), np.float32)
 ROWS = np.float32([0.5, 1])
 ZERO = np.int8(3)
@@ -36,6 +37,13 @@ ALONE: dict[str, tuple[str, int, int, bool, dict[str, Any]]] = {
     "blocks to 19": (DQ % "<block_size: int = 4>", 21, 19, False, {"w": INT8, "s": BLOCKS}),
     "int4 to 19": (DQ % "", 21, 19, False, {"w": INT4, "s": TENTH}),
     "shapes that mean nothing": (DQ % "", 13, 19, True, {"w": INT8, "s": np.ones(5, np.float32)}),
+    "a type that its own version lacks, where it stands": (DQ % "", 13, 13, True, {"w": INT16, "s": TENTH}),
+    "a type that its own version lacks, moved": (DQ % "", 13, 17, False, {"w": INT16, "s": TENTH}),
+    "a type that its own version lacks, where it is legal": (DQ % "", 13, 21, True, {"w": INT16, "s": TENTH}),
+    "an axis at 11, where it stands": (DQ % "<axis: int = 0>", 11, 11, True, {"w": INT8, "s": ROWS}),
+    "an axis at 11, moved": (DQ % "<axis: int = 0>", 11, 12, False, {"w": INT8, "s": ROWS}),
+    "an axis at 11, where it is legal": (DQ % "<axis: int = 0>", 11, 13, True, {"w": INT8, "s": ROWS}),
+    "vector from 10 to 11": (DQ % "", 10, 11, True, {"w": INT8, "s": np.ones(8, np.float32)}),
     "com.microsoft anywhere": (DQ.replace("Deq", "com.microsoft.Deq") % "", 13, 7, True, {"w": INT8, "s": TENTH}),
 }
 

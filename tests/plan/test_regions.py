@@ -95,6 +95,18 @@ def test_float8_travels_as_float32() -> None:
     assert {r.key.name: str(r.dtype) for r in builder.plan.retypes} == {"q": "float32", "t": "float32"}
 
 
+def test_a_refusal_names_what_the_nearest_carrier_lacks_and_what_follows_from_it() -> None:
+    text = """g (bool c) => (y) {
+        q = If (c) <then_branch = t () => (int4[2,8] w) {}, else_branch = e () => (int4[8,2] v) { v = Transpose(w) }>
+        y = DequantizeLinear(q, s)
+    }"""
+    first, *others = planned(model(text, w=INT4, s=TENTH), 13).plan.refusals
+    assert "an initializer as its result" in first.reasons[0]
+    assert first.hint == "--opset 21"
+    assert first.because is None
+    assert [r.because for r in others] == [first, first]
+
+
 PINNED: dict[str, tuple[str, str]] = {
     "output": ("g (float[2,8] x) => (int4[2,8] q) { q = QuantizeLinear(x, s, z) }", "graph output q, so its codes must stay int4"),
     "input": ("g (int4[2,8] q) => (y) { y = DequantizeLinear(q, s, z) }", "graph input q, so its codes must stay int4"),

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
+from qdqtool import dtypes
 from qdqtool.model.graph import View
-from qdqtool.plan.types import Types, declared
+from qdqtool.plan.types import Type, Types, declared
 from tests.plan.graphs import INT4, INT8, TENTH, main_of, model
 
 FUNCTION = """
@@ -77,3 +79,20 @@ def test_what_no_tensor_is() -> None:
     view = View(model("g (seq(float[2]) x) => (y) { y = SequenceLength(x) }"))
     assert declared(view.proto.graph.input[0]).other
     assert Types(view).at(main_of(view), "x").other
+
+
+def test_sparse_initializers_have_types() -> None:
+    proto = model("g (float[4] x) => (y) { y = Add(x, s) }")
+    proto.graph.sparse_initializer.add(
+        values=helper.make_tensor("s", TensorProto.FLOAT, [1], [2.0]),
+        indices=helper.make_tensor("at", TensorProto.INT64, [1], [1]),
+        dims=[4],
+    )
+    view = View(proto)
+    assert Types(view).at(main_of(view), "s") == Type(dtypes.FLOAT, (4,))
+
+
+def test_functions_that_call_themselves_have_unknown_types() -> None:
+    text = 'g (float[4] x) => (y) { y = f.F(x) }\n<domain: "f", opset_import: ["f": 1]>\nF (a) => (b) { b = f.F(a) }'
+    view = View(model(text, domains={"f": 1}))
+    assert Types(view).at(main_of(view), "y").dtype is None

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from qdqtool.conversion import Change, Conversion
+from qdqtool.changes import Change
+from qdqtool.conversion import Conversion
 from qdqtool.exactness import Bound, Exactness
 from qdqtool.reports.text import conversion_text
 

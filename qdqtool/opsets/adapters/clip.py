@@ -32,7 +32,7 @@ def to_attributes(draft: Draft) -> str | None:
     bounds = {name: float(b.item()) for name, b in (("min", low), ("max", high)) if b is not None}
     if len(bounds) == 2 and bounds["min"] > bounds["max"]:
         bounds["min"] = bounds["max"]
-    draft.keep(inputs=[draft.input(0)], **bounds)
+    draft.keep(inputs=[draft.input(0)], min=bounds.get("min"), max=bounds.get("max"))
     return None
 
 

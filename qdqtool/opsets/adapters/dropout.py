@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnx import TensorProto, helper
-
 from qdqtool.opsets.adapters import Key
 from qdqtool.opsets.draft import Adapter, Draft
 
@@ -29,21 +27,28 @@ def to_attribute(draft: Draft) -> str | None:
 
 
 def boolean_mask(draft: Draft) -> str | None:
-    """The mask had the type of the data; in inference nothing is said of it, and ONNX Runtime gives zeros."""
+    """The mask had the type of the data; in inference it is zeros."""
     dtype = draft.type(0)
     if dtype is None:
         return f"the type of {draft.input(0)} is not known here, which is that of the mask up to opset 9"
-    mask = draft.fresh("mask")
-    draft.keep(outputs=[draft.output(0), mask])
-    draft.cast(mask, dtype, draft.output(1))
+    draft.keep(outputs=[draft.output(0)])
+    draft.cast(draft.add("Less", draft.input(0), draft.input(0)), dtype, draft.output(1))
+    return None
+
+
+def mask_of_numbers(draft: Draft) -> str | None:
+    draft.keep(outputs=[draft.output(0)])
+    _mask(draft, False)
     return None
 
 
 def _mask(draft: Draft, value: bool) -> None:
+    """The same for all elements: nothing is less than itself."""
     if draft.output(1):
-        fill = helper.make_tensor("value", TensorProto.BOOL, [1], [value])
-        draft.add("ConstantOfShape", draft.add("Shape", draft.input(0)), into=draft.output(1), value=fill)
+        less = draft.add("Less", draft.input(0), draft.input(0), into="" if value else draft.output(1))
+        if value:
+            draft.add("Not", less, into=draft.output(1))
 
 
 UP: Mapping[Key, Adapter] = {("Dropout", 10): boolean_mask, ("Dropout", 12): to_input}
-DOWN: Mapping[Key, Adapter] = {("Dropout", 12): to_attribute}
+DOWN: Mapping[Key, Adapter] = {("Dropout", 10): mask_of_numbers, ("Dropout", 12): to_attribute}

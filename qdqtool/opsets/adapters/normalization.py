@@ -29,24 +29,18 @@ def training(draft: Draft) -> str | None:
     if not draft.output(1):
         return ""
     saved = [draft.output(3), draft.output(4)]
-    if any(saved) and rank is None:
-        return f"the rank of {x} is not known here, and the batch's statistics are no results from opset 14 on"
+    if saved[1] or (saved[0] and rank is None):
+        return "the statistics of the batch are no results of BatchNormalization from opset 14 on"
     draft.keep(outputs=[draft.output(i) for i in range(3)], training_mode=1)
-    axes = [a for a in range(rank or 0) if a != 1]
-    if any(saved):
-        mean = draft.add("ReduceMean", x, axes=axes, keepdims=1)
-        deviation = draft.add("Sub", x, mean)
-        squares = draft.add("Mul", deviation, deviation)
-        for name, value in ((saved[0], x), (saved[1], squares)):
-            if name:
-                draft.add("ReduceMean", value, into=name, axes=axes, keepdims=0)
+    if saved[0]:
+        draft.add("ReduceMean", x, into=saved[0], axes=[a for a in range(rank or 0) if a != 1], keepdims=0)
         draft.rounds(16)
     return None
 
 
 def told_by_results(draft: Draft) -> str | None:
     if not draft.get("training_mode"):
-        return ""
+        return one_type(draft)
     results = [draft.output(i) or draft.fresh(f"result{i}") for i in range(3)]
     draft.keep(outputs=[*results, draft.fresh("saved_mean"), draft.fresh("saved_var")], training_mode=None)
     return None

@@ -28,11 +28,12 @@ def to_attribute(draft: Draft) -> str | None:
     return None
 
 
-def _all(draft: Draft) -> None:
+def _all(draft: Draft) -> str | None:
     draft.keep(inputs=[draft.input(0)], noop_with_empty_axes=None)
+    return None
 
 
-def _unreduced(draft: Draft) -> None:
+def _unreduced(draft: Draft) -> str | None:
     """No axes and nothing to do along them: only what happens before and after the sum."""
     x, y = draft.input(0), draft.output(0)
     match draft.node.op_type.removeprefix("Reduce"):
@@ -45,6 +46,7 @@ def _unreduced(draft: Draft) -> None:
             draft.rounds()
         case _:
             draft.add("Identity", x, into=y)
+    return None
 
 
 def _through_sum(draft: Draft) -> str | None:

@@ -29,6 +29,8 @@ def largest(draft: Draft) -> str | None:
         return f"TopK of {dtype or 'an unknown type'} needs opset 11"
     wide = dtypes.DOUBLE if dtype.integer else dtype
     x, negative = draft.input(0) if wide is dtype else draft.cast(draft.input(0), wide), not draft.get("largest")
+    if not draft.get("sorted"):
+        draft.approximates()
     inner = draft.add("Neg", x) if negative else x
     plain = wide is dtype and not negative
     found = draft.output(0) if plain else draft.fresh("found")

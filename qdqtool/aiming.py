@@ -1,0 +1,125 @@
+"""Which opset suits a runtime: the model's own if everything runs there, else the one at which the least has to change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from qdqtool.errors import Refused
+from qdqtool.model.graph import View, domain
+from qdqtool.plan.build import Builder
+from qdqtool.plan.lift import is_step
+from qdqtool.plan.target import Target
+from qdqtool.running import failing
+from qdqtool.targets.profile import Profile
+
+CANDIDATES = 6
+"""Plans that are made below the model's opset, and as many above it; those that promise most come first."""
+
+Planned = tuple[Builder, list[str]]
+Planner = Callable[[Target], Planned]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Weight:
+    """The order of choice: nodes that will not run, nodes that change, class, whether the opset rises, how far it moves."""
+
+    failing: int
+    changes: int
+    exactness: int
+    raised: bool
+    distance: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A plan that works, its weight, and what will not run in it, by reason."""
+
+    weight: Weight
+    planned: Planned
+    failing: Counter[str]
+
+    @property
+    def opset(self) -> int:
+        return self.planned[0].target.opset
+
+
+def fit(view: View, source: int, target: Target, profile: Profile, plan: Planner) -> tuple[Planned, list[str]]:
+    """The best plan for a runtime, with notes on the choice; Refused as at the nearest opset when there is none.
+
+    `plan` makes the plan for a target, or raises Refused.
+    """
+    low, high = profile.opsets
+    start = min(max(source, low), high)
+    found: list[Fit] = []
+    refused: list[Refused] = []
+    for opsets in (range(start, low - 1, -1), range(start + 1, high + 1)):
+        for opset in _promising(view, target, opsets, start):
+            _try(found, refused, target.at(opset), source, plan)
+            if found and found[-1].weight.failing == found[-1].weight.changes == 0:
+                break
+        if any(f.weight.failing == 0 for f in found):
+            break
+    if not found:
+        raise refused[0]
+    lost = next(filter(None, map(target.at(start).lacks, _operators(view))), refused[0].reasons[0].reasons[0] if refused else "")
+    best = min(found, key=lambda f: f.weight)
+    return best.planned, [_reason(profile, source, start, best, found, lost), *_cautions(best)]
+
+
+def _try(found: list[Fit], refused: list[Refused], target: Target, source: int, plan: Planner) -> None:
+    try:
+        planned = plan(target)
+    except Refused as error:
+        refused.append(error)
+        return
+    assert target.profile is not None
+    lost = Counter(failing(planned[0], target.profile))
+    entries = planned[0].plan
+    written = (*entries.replaces.values(), *entries.adapts.values())
+    changes = len(written) + len(entries.respells) + len(entries.edits) + len(entries.hoists)
+    exactness = max((int(e.exactness) for e in written), default=0)
+    distance = target.opset - source
+    found.append(Fit(Weight(lost.total(), changes, exactness, distance > 0, abs(distance)), planned, lost))
+
+
+def _promising(view: View, target: Target, opsets: Iterable[int], start: int) -> list[int]:
+    """The opsets at which the fewest nodes lack a kernel as they are, nearest first."""
+    operators = _operators(view)
+    lost = {opset: sum(n for op, n in operators.items() if target.at(opset).lacks(op)) for opset in opsets}
+    return sorted(lost, key=lambda opset: (lost[opset], abs(opset - start)))[:CANDIDATES]
+
+
+def _operators(view: View) -> Counter[str]:
+    """Main-domain operators other than Q and DQ, with their numbers."""
+    return Counter(node.op_type for _, _, node in view.places() if not domain(node.domain) and not is_step(node))
+
+
+def _reason(profile: Profile, source: int, start: int, best: Fit, found: list[Fit], lost: str) -> str:
+    """What was chosen and why."""
+    measured = f" ({profile.source})" if profile.source else ""
+    low, high = profile.opsets
+    if best.opset == source:
+        return f"opset {source} stays for {profile}{measured}, which loads {low} to {high}"
+    if low == high:
+        return f"opset {high} is the one of {profile}"
+    first = next((f for f in found if f.opset == start), None)
+    if best.opset == start != source:
+        why = f"the nearest it loads ({low} to {high})"
+    elif first is None:
+        why = f"at {start} {lost}"
+    elif first.weight.failing > best.weight.failing:
+        why = f"at {start} {_most(first.failing)}"
+    else:
+        why = f"at {start} {first.weight.changes} nodes would change, here {best.weight.changes}"
+    return f"opset {best.opset} chosen for {profile}{measured}: {why}"
+
+
+def _most(failing: Counter[str]) -> str:
+    reason, rest = failing.most_common(1)[0][0], len(failing) - 1
+    return reason + (f", and {rest} more like it" if rest else "")
+
+
+def _cautions(best: Fit) -> list[str]:
+    return [f"caution: {count} node{'s' if count > 1 else ''} may not run, since {reason}" for reason, count in best.failing.items()]

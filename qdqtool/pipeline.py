@@ -1,0 +1,130 @@
+"""One conversion from end to end: load, plan, apply, then deliver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from onnx import ModelProto, inliner
+
+from qdqtool import aiming, changes
+from qdqtool.check import Probe
+from qdqtool.conversion import Conversion
+from qdqtool.delivery import deliver, original_file
+from qdqtool.errors import Refused
+from qdqtool.model import unused_imports
+from qdqtool.model.graph import MAIN, View
+from qdqtool.model.load import Loaded, load, opset_of
+from qdqtool.model.structure import require_sound
+from qdqtool.model.versions import settle_ir_version
+from qdqtool.plan.apply import Applied, apply_plan
+from qdqtool.plan.build import Builder
+from qdqtool.plan.entries import Plan
+from qdqtool.plan.probe import probes
+from qdqtool.plan.target import Target
+from qdqtool.request import Request
+
+
+def convert(
+    model: str | Path | ModelProto, base_dir: str | Path | None, request: Request, wrap: Callable[[ModelProto], Any] | None = None
+) -> Conversion:
+    """Carry out a request; the output, if one is asked for, is published only after the check.
+
+    `wrap` turns the result into what ``Conversion.model`` gives.
+    """
+    loaded = load(model, base_dir)
+    require_sound(loaded.proto)
+    source = opset_of(loaded.proto)
+    target = request.target(source)
+    with original_file(loaded, request) as original:
+        working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
+        (builder, inlined), chosen = _aimed(working, source, target, request)
+        pairs: Sequence[Probe] = list(probes(builder)) if request.check else ()
+        conversion = _rewritten(builder, inlined, chosen, working, source, request)
+        conversion._wrap = wrap
+        deliver(conversion, pairs, builder.plan.rounded, original, request)
+    return conversion
+
+
+def _copy(proto: ModelProto) -> ModelProto:
+    copy = ModelProto()
+    copy.CopyFrom(proto)
+    return copy
+
+
+def _aimed(loaded: Loaded, source: int, target: Target, request: Request) -> tuple[aiming.Planned, list[str]]:
+    """The plan, with notes on the opset where a runtime decides it."""
+    profile = target.profile
+    if profile is None:
+        return _planned(loaded, target), []
+    fixed = request.opset is not None
+    limits = (target.opset, target.opset) if fixed else profile.opsets
+    planned, notes = aiming.fit(View(loaded.proto), source, target, replace(profile, opsets=limits), lambda t: _planned(loaded, t))
+    return planned, notes[1:] if fixed else notes
+
+
+def _planned(loaded: Loaded, target: Target) -> tuple[Builder, list[str]]:
+    """A plan without refusals, and the functions that stood in its way, which are inlined."""
+    proto, inlined = loaded.proto, list[str]()
+    for _ in range(len(proto.functions) + 1):
+        builder = Builder(View(proto), target, loaded.base_dir)
+        plan = builder.build()
+        if not plan.refusals:
+            return builder, inlined
+        inlinable = sorted({(path[1], path[2]) for path in plan.inline if path[0] == "function"})
+        if not inlinable or any(r.scope == MAIN and not plan.inline for r in plan.refusals):
+            break
+        inlined += [name for _, name in inlinable]
+        proto = inliner.inline_selected_functions(proto, inlinable)
+    raise _refused(builder)
+
+
+def _refused(builder: Builder) -> Refused:
+    refusals, total = builder.plan.refusals, len(builder.lifted)
+    steps = sum(place in builder.lifted for place in builder.refuser.places)
+    others = len(refusals) - steps
+    parts = [
+        f"{steps} of {total} quantize/dequantize nodes" if steps else "",
+        f"{others} other node{'s' if others != 1 else ''}" if others else "",
+    ]
+    return Refused(f"{builder.target} cannot express {' and '.join(p for p in parts if p)}", refusals)
+
+
+def _rewritten(
+    builder: Builder, inlined: Sequence[str], chosen: Sequence[str], loaded: Loaded, source: int, request: Request
+) -> Conversion:
+    """The plan carried out on the model of `builder`, whose view is stale afterwards."""
+    plan, proto, target = builder.plan, builder.view.proto, builder.target.opset
+    before, idle = proto.ir_version, plan.idle and source == target
+    drafts, notes = changes.planned(builder.view, plan), [*chosen, *_notes(builder.view, plan, inlined)]
+    applied = Applied(proto) if idle else apply_plan(builder.view, plan, builder.facts, loaded.base_dir)
+    profile = builder.target.profile
+    dropped = unused_imports.drop(proto, profile.imports) if profile else []
+    limit = builder.target.highest_ir
+    if not idle or request.ir_version is not None or (limit is not None and before > limit):
+        notes += settle_ir_version(proto, source_opset=source, target_opset=target, wanted=request.ir_version, limit=limit)
+    return Conversion(
+        source,
+        target,
+        (before, proto.ir_version),
+        changes.counted(drafts, applied.written),
+        (*notes, *dropped),
+        plan.kept,
+        _proto=proto,
+        _pending=applied.pending,
+        _loaded=loaded,
+        _unchanged=idle and not dropped and proto.ir_version == before,
+    )
+
+
+def _notes(view: View, plan: Plan, inlined: Sequence[str]) -> Iterator[str]:
+    """What happens beside the changes."""
+    if inlined:
+        yield f"inlined first, since they cannot stay functions: {', '.join(inlined)}"
+    if plan.hoists:
+        count = len(plan.hoists)
+        yield f"{count} Constant node{'s' if count > 1 else ''} became initializers: the target lacks their form or type"
+    yield from plan.notes
+    yield from (f"{view.title(edit.place)}: {', '.join(map(str, edit.edits))}" for edit in plan.edits)
