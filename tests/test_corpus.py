@@ -57,11 +57,12 @@ def test_a_model_moves_or_is_refused(name: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_all_models_move_or_are_refused(target: int) -> None:
     found = Counter((name in RUNS, moved(name, target)) for name in NAMES)
+    assert found[True, "equal"] + found[True, "within bound"] == len(RUNS), found
     assert found[True, "equal"] >= FEWEST[target], found
 
 
-FEWEST = {13: 84, 17: 92, 19: 104, 21: 109, 23: 109, 25: 109, 27: 109}
-"""Models that ONNX Runtime runs and that came out equal when this was written."""
+FEWEST = {13: 117, 17: 123, 19: 123, 21: 123, 23: 124, 25: 124, 27: 124}
+"""Of the models that ONNX Runtime runs, those that come out equal bit for bit; the others hold operators that round elsewhere."""
 
 
 def main() -> None:

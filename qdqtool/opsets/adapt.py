@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import GraphProto, NodeProto
 
 from qdqtool.exactness import NO_BOUND, Bound, Exactness
 from qdqtool.opsets import adapters, bodies, schemas, wider
@@ -18,6 +18,7 @@ from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.opsets.forms import of_node
 from qdqtool.opsets.legality import problems
 from qdqtool.opsets.moves import Verdict, judge
+from qdqtool.opsets.reading import alive, all_names, graphs, reads
 from qdqtool.opsets.situation import Array, Situation, Surroundings
 
 MOST = 4000
@@ -57,13 +58,7 @@ def adapt(node: NodeProto, source: int, target: int, situation: Situation) -> Ad
     Adapted or list of str
         The reasons when it cannot be said.
     """
-    return _Adaption(node, target, Surroundings(situation, _names(node))).run(source)
-
-
-def _names(node: NodeProto) -> set[str]:
-    graphs = [g for a in node.attribute for g in ((a.g,) if a.type == AttributeProto.GRAPH else a.graphs)]
-    inner = {name for g in graphs for n in g.node for name in _names(n)} | {v.name for g in graphs for v in (*g.input, *g.initializer)}
-    return {*node.input, *node.output} | inner
+    return _Adaption(node, target, Surroundings(situation, all_names(node))).run(source)
 
 
 @dataclass(slots=True)
@@ -82,7 +77,7 @@ class _Adaption:
         reasons = self._all([Flight(self.original, source, own=False, ours=False)], {o for o in self.original.output if o})
         if reasons:
             return reasons
-        read = {name for node in self.out for name in _reads(node)}
+        read = {name for node in self.out for name in reads(node)}
         constants = {name: array for name, array in self.around.constants.items() if name in read}
         return Adapted(tuple(self.out), constants, self.exactness, self.bound, tuple(self.how))
 
@@ -98,7 +93,7 @@ class _Adaption:
             if isinstance(more, list) and more and isinstance(more[0], str):
                 return [str(m) for m in more]
             waiting.extendleft(reversed([f for f in more if isinstance(f, Flight)]))
-        self.out[start:] = _alive(self.out[start:], wanted)
+        self.out[start:] = alive(self.out[start:], wanted)
         return []
 
     def _move(self, flight: Flight, wanted: set[str]) -> list[Flight] | list[str]:
@@ -133,7 +128,7 @@ class _Adaption:
         return same
 
     def _followed(self, node: NodeProto) -> NodeProto:
-        return bodies.renamed(node, self.aliases) if any(name in self.aliases for name in _reads(node)) else node
+        return bodies.renamed(node, self.aliases) if any(name in self.aliases for name in reads(node)) else node
 
     def _chosen(self, flight: Flight) -> list[Flight] | None:
         """The branch of an If whose condition is a constant, in the place of the If."""
@@ -198,10 +193,9 @@ class _Adaption:
 
     def _inside(self, node: NodeProto, opset: int) -> list[str]:
         """Move the nodes of the graphs that a node from a body holds."""
-        for attribute in node.attribute:
-            for graph in (attribute.g,) if attribute.type == AttributeProto.GRAPH else attribute.graphs:
-                if reasons := self._graph(node, graph, opset):
-                    return reasons
+        for graph in graphs(node):
+            if reasons := self._graph(node, graph, opset):
+                return reasons
         return []
 
     def _graph(self, node: NodeProto, graph: GraphProto, opset: int) -> list[str]:
@@ -240,23 +234,3 @@ def _edited(node: NodeProto, verdict: Verdict) -> NodeProto:
     edits: tuple[AttributeEdit, ...] = verdict.edits
     carry_out(copy, edits)
     return copy
-
-
-def _alive(nodes: list[NodeProto], wanted: set[str]) -> list[NodeProto]:
-    """Without nodes that nobody reads."""
-    kept: list[NodeProto] = []
-    needed = set(wanted)
-    for node in reversed(nodes):
-        if needed & set(node.output):
-            kept.append(node)
-            needed |= set(_reads(node))
-    return kept[::-1]
-
-
-def _reads(node: NodeProto) -> Iterator[str]:
-    """Names a node reads, those its graphs take from outside among them."""
-    yield from filter(None, node.input)
-    for attribute in node.attribute:
-        for graph in (attribute.g,) if attribute.type == AttributeProto.GRAPH else attribute.graphs:
-            yield from (name for inner in graph.node for name in _reads(inner))
-            yield from (v.name for v in graph.output)

@@ -1,7 +1,7 @@
 """A type that an operator takes only from a later opset on: the operator works in a wider type between two Casts.
 
-Every value of the narrow type is one of the wider, and what the operator gives is one too, or is rounded or cut off as the
-narrow operator would do it.
+Only for operators that move, choose or compare elements, and for integer arithmetic: every value of the narrow type is one of
+the wider, and what the operator gives is one too, or is cut off as the narrow operator would do it.
 """
 
 from __future__ import annotations
@@ -42,21 +42,12 @@ _FLOATS: Mapping[ElementType, Sequence[ElementType]] = {
 }
 WIDER = {**_INTEGERS, **_FLOATS}
 
-_EXACT = frozenset((*_MOVES, *_CHOOSES, *_COMPARES))
-# What holds bodies, states its own result type, draws random numbers, or is written by the capability table.
-_NEVER = frozenset(
-    (
-        *("If", "Loop", "Scan", "Cast", "CastLike", "BitCast", "BitShift", "Dropout", "Bernoulli", "Multinomial"),
-        *("RandomNormalLike", "RandomUniformLike", "QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"),
-    )
-)
-
 
 def widen(draft: Draft) -> str | None:
     """Casts around the draft's node; an empty reason where types are not what hinders it."""
     op = draft.node.op_type
     new = schemas.schema(op, "", draft.there)
-    if new is None or new.deprecated or op in _NEVER:
+    if new is None or new.deprecated:
         return ""
     kinds = {p.kind for p in problems(of_node(draft.node, draft.around.type), draft.there)}
     if not kinds <= {"type", "link"}:
@@ -70,16 +61,12 @@ def widen(draft: Draft) -> str | None:
     if wide is None:
         return ""
     _write(draft, new, narrow, wide)
-    if op not in _EXACT and narrow.kind == "float":
-        draft.rounds(4, narrow)
     return None
 
 
 def _may(op: str, narrow: ElementType) -> bool:
-    """Integers wrap around alike in sums and products; half precision is rounded once more at most."""
-    if op in _EXACT:
-        return True
-    return op in _INTEGER_ARITHMETIC if narrow.integer else narrow in (dtypes.FLOAT16, dtypes.BFLOAT16)
+    """Sums and products of integers wrap around alike; those of floats would be rounded otherwise."""
+    return op in (*_MOVES, *_CHOOSES, *_COMPARES) or (op in _INTEGER_ARITHMETIC and narrow.integer)
 
 
 def _narrow(draft: Draft, new: Schema) -> ElementType | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from onnx import AttributeProto, NodeProto
-
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
@@ -14,6 +12,7 @@ from qdqtool.kernels.sources import Array, materialize, size
 from qdqtool.model.graph import Definition, Place, Scope, domain
 from qdqtool.opsets.adapt import Adapted
 from qdqtool.opsets.folding import LARGEST, Partial, fold
+from qdqtool.opsets.reading import reads
 from qdqtool.plan.entries import Adapt
 from qdqtool.plan.target import Target
 
@@ -98,13 +97,4 @@ def _weakest(target: Target) -> Exactness:
 def _read(found: Adapted) -> frozenset[str]:
     """Names of the model that the new nodes read."""
     made = {o for node in found.nodes for o in node.output} | set(found.constants)
-    return frozenset(name for node in found.nodes for name in _reads(node)) - made
-
-
-def _reads(node: NodeProto) -> set[str]:
-    names = {name for name in node.input if name}
-    for attribute in node.attribute:
-        for graph in (attribute.g,) if attribute.type == AttributeProto.GRAPH else attribute.graphs:
-            own = {v.name for v in graph.input} | {o for n in graph.node for o in n.output} | {t.name for t in graph.initializer}
-            names |= {name for n in graph.node for name in _reads(n)} - own
-    return names
+    return frozenset(name for node in found.nodes for name in reads(node)) - made

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import onnxruntime as ort
-from onnx import ModelProto, NodeProto, TensorProto, helper, shape_inference
+from onnx import ModelProto, NodeProto, helper, shape_inference
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
@@ -163,6 +163,3 @@ def verdict(case: Case, target: int) -> str:
     if isinstance(found, list):
         return f"refused: {'; '.join(found)}"
     return different(old, after(case, target, found), found)
-
-
-__all__ = ["Around", "Case", "TensorProto", "after", "before", "case", "different", "moved", "verdict"]

@@ -62,11 +62,12 @@ ROWS: tuple[Row, ...] = (
     Row(("GridSample",), 20, "volumes are sampled from opset 20 on", "volumes"),
     Row(("NonMaxSuppression", "Unique"), 11, "the number of results depends on the values"),
     Row(
-        ("ConvInteger", "MatMulInteger", "QLinearConv", "QLinearMatMul"),
+        ("ConvInteger", "QLinearConv", "QLinearMatMul"),
         10,
         "the product must never overflow 32 bits: float32 sums are exact to 24 bits only",
     ),
     Row(("QuantizeLinear",), 10, "rounds to the nearest even: Cast cuts off, and Round comes at 11"),
+    Row(("QLinearMatMul",), 21, "scales of float16 came with opset 21: the product is rounded in their type", "as a_scale"),
     Row(("SplitToSequence",), 11, "sequences of tensors start at opset 11"),
     Row(("If",), 13, "a branch gives tensors only: sequences came with opset 13", "the type of outputs"),
     Row(("If",), 16, "a branch gives tensors or sequences: optionals came with opset 16", "the type of outputs"),
@@ -97,7 +98,7 @@ ROWS: tuple[Row, ...] = (
     Row(("Dropout",), 12, "training drops elements at random", "in training"),
     Row(
         ("Attention",),
-        23,
+        29,
         "scores before the softmax: minus infinity in the function body, the lowest number in ONNX Runtime",
         "masked scores",
     ),

@@ -31,6 +31,11 @@ def scales(*values: float) -> np.ndarray:
     return np.array(values, np.float32)
 
 
+EXPANDED = ((data(3, 1), ints(2, 1, 4)), (X, ints(3, 1, 1)), (np.float32(2), ints(3, 2)), (X[:1] > 0, ints(0, 3, 4, 5)))
+BYTES = np.arange(600).astype(np.uint8)
+LEFT, RIGHT = BYTES.reshape(2, 300), BYTES[::-1].copy().reshape(300, 2)
+PRODUCTS = ((LEFT, RIGHT.view(np.int8)), (LEFT, RIGHT, np.uint8(7), np.uint8(250)), (LEFT, RIGHT, BYTES[:1], BYTES[:2]))
+
 MOVES = [
     *((case("Upsample", 7, IMAGE, scales=[1.0, 1.0, 1.5, 2.0], mode=m), [9, 10, 11, 13, 19]) for m in ("nearest", "linear")),
     *(
@@ -88,6 +93,8 @@ MOVES = [
     (case("Scatter", 9, data(2, 3), places(2, 3) * 0, data(2, 3), axis=1), [11, 16]),
     (case("ScatterElements", 18, data(2, 3), places(2, 3) * 0, data(2, 3), axis=1, reduction="none"), [11, 10, 9]),
     (case("Gemm", 11, data(2, 3), data(3, 4)), [9, 7]),
+    *((case("Expand", 8, x, shape, constant=[1]), [7]) for x, shape in EXPANDED),
+    *((case("MatMulInteger", 10, *operands), [9, 7]) for operands in PRODUCTS),
     (case("OptionalHasElement", 18, X), [15, 9]),
     (case("OptionalGetElement", 18, X), [15, 9]),
 ]
