@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from onnx import NodeProto
@@ -40,16 +40,27 @@ def is_step(node: NodeProto) -> bool:
 def lift_all(view: View, types: Types, constants: Constants, target: Target) -> dict[Place, Lifted]:
     """Every step of the model that its source version knows."""
     found = {}
+    seen: dict[Hashable, tuple[Meaning, bool]] = {}
     for place, scope, node in view.places():
         if is_step(node):
-            lifted = _lift(place, scope, resolved(node, types.bindings.get(scope.root().path, {})), types, constants, target)
+            whole = resolved(node, types.bindings.get(scope.root().path, {}))
+            lifted = _lift(place, scope, whole, types, constants, target, seen)
             if lifted is not None:
                 found[place] = lifted
                 types.learn(Key(place.scope, node.output[0]), lifted.step.dtype, lifted.step.shape)
     return found
 
 
-def _lift(place: Place, scope: Scope, node: NodeProto, types: Types, constants: Constants, target: Target) -> Lifted | None:
+def _lift(
+    place: Place,
+    scope: Scope,
+    node: NodeProto,
+    types: Types,
+    constants: Constants,
+    target: Target,
+    seen: dict[Hashable, tuple[Meaning, bool]],
+) -> Lifted | None:
+    """One step; nodes that differ only in names are read once."""
     dialect, kind = operators()[domain(node.domain), node.op_type]
     source = row_at(dialect, kind, scope.imports.get(domain(node.domain), 1))
     if source is None or any(a.ref_attr_name for a in node.attribute):
@@ -60,21 +71,30 @@ def _lift(place: Place, scope: Scope, node: NodeProto, types: Types, constants: 
     operands = [constants.expression(scope, name) for name in names if name]
     if isinstance(operands[0], Runtime) and operands[0].shape is None:
         operands[0] = replace(operands[0], shape=types.at(scope, node.output[0]).shape)
-    spelling = _spelling(node, operands, source)
-    meaning = read(spelling, source)
-    alone = _alone(spelling, node, source, target, scope.imports) and _runs(meaning, node, source, target, len(operands) > 2)
+    attributes = tuple((a.name, a.i) for a in node.attribute)
+    key = (dialect, kind, scope.root().path, attributes, tuple((o.dtype, o.shape) for o in operands))
+    if key not in seen:
+        seen[key] = _read(_spelling(attributes, operands, source), [name for name, _ in attributes], source, target, scope.imports)
+    meaning, alone = seen[key]
     x, scale, *zero = operands
     result = meaning.storage if kind == "quantize" else meaning.expressed
     return Lifted(place, Step(meaning, x, scale, zero[0] if zero else None, result, x.shape), source, alone)
 
 
-def _spelling(node: NodeProto, operands: list[Expr], row: Row) -> Spelling:
-    attributes = {row.ours(a.name): a.i for a in node.attribute}
+def _spelling(attributes: Iterable[tuple[str, int]], operands: list[Expr], row: Row) -> Spelling:
     x, scale, *zero = (Operand(o.dtype, o.shape) for o in operands)
-    return Spelling(attributes, x, scale, zero[0] if zero else None)
+    return Spelling({row.ours(name): value for name, value in attributes}, x, scale, zero[0] if zero else None)
 
 
-def _alone(spelling: Spelling, node: NodeProto, source: Row, target: Target, imports: Mapping[str, int]) -> bool:
+def _read(spelling: Spelling, names: list[str], source: Row, target: Target, imports: Mapping[str, int]) -> tuple[Meaning, bool]:
+    """What the node means at the source, and whether it can stay as it is."""
+    meaning = read(spelling, source)
+    return meaning, _alone(spelling, names, source, target, imports) and _runs(
+        meaning, names, source, target, spelling.zero_point is not None
+    )
+
+
+def _alone(spelling: Spelling, names: list[str], source: Row, target: Target, imports: Mapping[str, int]) -> bool:
     if target.dialect is not None and source.dialect != target.dialect:
         asked = row_at(target.dialect, source.kind, target.versions(imports).get(target.dialect, 1))
         if asked is None or target.dialect == "ai.onnx" or _sayable(spelling, source, asked):
@@ -82,13 +102,13 @@ def _alone(spelling: Spelling, node: NodeProto, source: Row, target: Target, imp
     if source.dialect != "ai.onnx" or target.opset == imports.get("", 1):
         return True
     row = row_at("ai.onnx", source.kind, target.opset)
-    return row is not None and _moves(spelling, node, source, row)
+    return row is not None and _moves(spelling, names, source, row)
 
 
-def _runs(meaning: Meaning, node: NodeProto, source: Row, target: Target, zero_point: bool) -> bool:
+def _runs(meaning: Meaning, names: list[str], source: Row, target: Target, zero_point: bool) -> bool:
     """The target's runtime, if it names one, runs the node as written."""
     row = row_at("ai.onnx", source.kind, target.opset) if source.dialect == "ai.onnx" else source
-    return row is not None and target.runs(row, meaning, [a.name for a in node.attribute], zero_point=zero_point)
+    return row is not None and target.runs(row, meaning, names, zero_point=zero_point)
 
 
 def _sayable(spelling: Spelling, source: Row, asked: Row) -> bool:
@@ -96,9 +116,9 @@ def _sayable(spelling: Spelling, source: Row, asked: Row) -> bool:
     return isinstance(write(meaning, spelling.x, spelling.scale, spelling.zero_point, asked), dict)
 
 
-def _moves(spelling: Spelling, node: NodeProto, source: Row, row: Row) -> bool:
+def _moves(spelling: Spelling, names: list[str], source: Row, row: Row) -> bool:
     """`row` accepts the node as written and reads the same meaning from it."""
-    if any(a.name not in row.attributes for a in node.attribute):
+    if any(name not in row.attributes for name in names):
         return False
     meaning = read(spelling, source)
     return _types_pass(meaning, source, row) and _shapes_pass(spelling, source, row) and read(spelling, row) == meaning
