@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from qdqtool.errors import Refused
 from qdqtool.model.graph import View, domain
 from qdqtool.plan.build import Builder
-from qdqtool.plan.lift import is_step
 from qdqtool.plan.target import Target
 from qdqtool.running import failing
 from qdqtool.targets.profile import Profile
@@ -77,23 +76,23 @@ def _try(found: list[Fit], refused: list[Refused], target: Target, source: int, 
     assert target.profile is not None
     lost = Counter(failing(planned[0], target.profile))
     entries = planned[0].plan
-    written = (*entries.replaces.values(), *entries.adapts.values())
-    changes = len(written) + len(entries.respells) + len(entries.edits) + len(entries.hoists)
-    exactness = max((int(e.exactness) for e in written), default=0)
+    classes = [int(e.exactness) for e in entries.replaces.values()] + [int(e.exactness) for e in entries.adapts.values()]
+    changes = len(classes) + len(entries.respells) + len(entries.edits) + len(entries.hoists)
     distance = target.opset - source
-    found.append(Fit(Weight(lost.total(), changes, exactness, distance > 0, abs(distance)), planned, lost))
+    found.append(Fit(Weight(lost.total(), changes, max(classes, default=0), distance > 0, abs(distance)), planned, lost))
 
 
 def _promising(view: View, target: Target, opsets: Iterable[int], start: int) -> list[int]:
-    """The opsets at which the fewest nodes lack a kernel as they are, nearest first."""
+    """The opsets at which the fewest nodes lack a kernel as they are, nearest first, and `start`."""
     operators = _operators(view)
     lost = {opset: sum(n for op, n in operators.items() if target.at(opset).lacks(op)) for opset in opsets}
-    return sorted(lost, key=lambda opset: (lost[opset], abs(opset - start)))[:CANDIDATES]
+    best = sorted(lost, key=lambda opset: (lost[opset], abs(opset - start)))[:CANDIDATES]
+    return best if start in best or start not in lost else [*best, start]
 
 
 def _operators(view: View) -> Counter[str]:
-    """Main-domain operators other than Q and DQ, with their numbers."""
-    return Counter(node.op_type for _, _, node in view.places() if not domain(node.domain) and not is_step(node))
+    """Main-domain operators with their numbers."""
+    return Counter(node.op_type for _, _, node in view.places() if not domain(node.domain))
 
 
 def _reason(profile: Profile, source: int, start: int, best: Fit, found: list[Fit], lost: str) -> str:

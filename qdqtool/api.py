@@ -17,8 +17,9 @@ from qdqtool.model import ir
 from qdqtool.model.load import load
 from qdqtool.plan.entries import Refusal
 from qdqtool.request import Request
+from qdqtool.targets import record
 
-__all__ = ["Change", "Conversion", "Inspection", "Refusal", "convert", "inspect"]
+__all__ = ["Change", "Conversion", "Inspection", "Refusal", "convert", "inspect", "profiles"]
 
 
 def convert(
@@ -116,3 +117,11 @@ def convert(
 def inspect(model: str | Path | ModelProto) -> Inspection:
     """What a model holds: opsets, ``ir_version``, functions, and a table of its quantized nodes. No weight is read."""
     return inspection.inspect(load(model))
+
+
+def profiles(target: str | None = None) -> list[dict[str, Any]]:
+    """What is known of the target ``NAME[@VERSION]``, or of all; Usage when it is unknown."""
+    if target is not None:
+        return [record.to_dict(targets.profile(target))]
+    known = [f"{name}@{version}" for name, runtime in targets.all_targets().items() if name != "opset" for version in runtime.versions()]
+    return [record.to_dict(targets.profile(name)) for name in ("opset", *known)]

@@ -24,8 +24,9 @@ class Row:
 
     `linked`: scale and expressed type must be the same. `vector`: 1-D scales mean per axis. `axis`, `blocks`, `saturate`,
     `output_dtype`, `precision`: the attribute exists. `division`: the type a quantize divides in when `precision` does not say.
-    `divides`: the types that `precision` may say (None: any). `runtime`: whose row this is, where it is a profile's. `operator`: its name, where it is not ONNX's. `renames`: attributes called otherwise, (ours, theirs). `order`: where the node
-    has x, scale and zero point among its inputs.
+    `divides`: the types that `precision` may say (None: any). `operator`: its name, where it is not ONNX's. `renames`: attributes
+    called otherwise, (ours, theirs). `order`: where the node has x, scale and zero point among its inputs. `runtime`: whose row
+    this is, where it is a profile's.
     """
 
     dialect: str

@@ -18,10 +18,10 @@ from qdqtool.model import unused_imports
 from qdqtool.model.graph import MAIN, View
 from qdqtool.model.load import Loaded, load, opset_of
 from qdqtool.model.structure import require_sound
-from qdqtool.model.versions import settle_ir_version
+from qdqtool.model.versions import needed, settle_ir_version
 from qdqtool.plan.apply import Applied, apply_plan
 from qdqtool.plan.build import Builder
-from qdqtool.plan.entries import Plan
+from qdqtool.plan.entries import Plan, Refusal
 from qdqtool.plan.probe import probes
 from qdqtool.plan.target import Target
 from qdqtool.request import Request
@@ -103,6 +103,7 @@ def _rewritten(
     profile = builder.target.profile
     dropped = unused_imports.drop(proto, profile.imports) if profile else []
     limit = builder.target.highest_ir
+    _require_ir(proto, builder.target)
     if not idle or request.ir_version is not None or (limit is not None and before > limit):
         notes += settle_ir_version(proto, source_opset=source, target_opset=target, wanted=request.ir_version, limit=limit)
     return Conversion(
@@ -117,6 +118,14 @@ def _rewritten(
         _loaded=loaded,
         _unchanged=idle and not dropped and proto.ir_version == before,
     )
+
+
+def _require_ir(proto: ModelProto, target: Target) -> None:
+    """Refused when the runtime takes no ``ir_version`` that can hold the result."""
+    need, reason = needed(proto)
+    if target.highest_ir is not None and need > target.highest_ir:
+        why = f"{reason} needs ir_version {need}, and {target.profile} takes none above {target.highest_ir}"
+        raise Refused(f"{target} cannot load the result", [Refusal("the model", "ir-version", (why,))])
 
 
 def _notes(view: View, plan: Plan, inlined: Sequence[str]) -> Iterator[str]:

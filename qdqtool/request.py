@@ -40,7 +40,8 @@ class Request:
         """What to aim at from opset `source`; Usage when that makes no sense."""
         if self.opset is None and self.to is None and self.profile is None:
             raise Usage("no-target", "no target: an opset, a dialect or a runtime is needed", hint="opset=N, to='ai.onnx' or target='ort'")
-        opset = source if self.opset is None else self.opset
+        low, high = self.profile.opsets if self.profile is not None else (source, source)
+        opset = min(max(source, low), high) if self.opset is None else self.opset
         if not OLDEST <= opset <= NEWEST:
             known, hint = f"opsets {OLDEST} to {NEWEST} are known", f"--opset {min(max(opset, OLDEST), NEWEST)}"
             raise Usage("unknown-opset", f"opset {opset} is no target", why=known, hint=hint)

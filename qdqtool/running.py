@@ -34,7 +34,7 @@ def failing(builder: Builder, profile: Profile) -> Iterator[str]:
 def _lost(builder: Builder, profile: Profile, scope: Scope, node: NodeProto) -> str:
     if domain(node.domain):
         numbers = {a.name: a.i for a in node.attribute if a.type == AttributeProto.INT}
-        return foreign_gap(profile, domain(node.domain), node.op_type, numbers)
+        return foreign_gap(profile, domain(node.domain), node.op_type, len(node.input), numbers)
     types = [_type(builder, scope, name) for name in node.input]
     pair = [str(types[i]) for i in PAIRED.get(node.op_type, ()) if i < len(types)]
     return builder.target.lacks(node.op_type, [":".join(pair)])

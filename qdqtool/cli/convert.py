@@ -96,4 +96,4 @@ def _no_target(model: Path) -> Usage:
 
     inspection = api.inspect(model)
     hint = f"for example {suggestion(inspection)}"
-    return Usage("no-target", "no target: say --opset N or --to DIALECT", where=headline(inspection, str(model)), hint=hint)
+    return Usage("no-target", "no target: say --opset N, --to DIALECT or --for NAME", where=headline(inspection, str(model)), hint=hint)

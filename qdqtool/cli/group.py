@@ -20,6 +20,7 @@ class Entry(NamedTuple):
 COMMANDS = {
     "convert": Entry("qdqtool.cli.convert:convert", "Move a quantized model to another opset or dialect, checked."),
     "inspect": Entry("qdqtool.cli.inspect:inspect", "Show the opsets and quantized nodes of a model."),
+    "targets": Entry("qdqtool.cli.targets:targets", "Show what `convert --for` knows of each runtime."),
 }
 
 

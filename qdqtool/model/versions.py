@@ -30,8 +30,8 @@ def settle_ir_version(
 
     By default it is raised to what element types, functions, overloads, device configurations and the like need, and
     on a downgrade lowered to that of the first release with the target opset (not below 4 unless it was before).
-    Metadata, which readers may ignore, holds nothing up. `limit` is the highest that the runtime aimed at takes. Leaving
-    IR 3 takes initializers out of the graph inputs, since at IR 3 they are constants.
+    Metadata, which readers may ignore, holds nothing up. `limit` is the highest that the runtime aimed at takes, no less
+    than what is needed. Leaving IR 3 takes initializers out of the graph inputs, since at IR 3 they are constants.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def settle_ir_version(
         why = f"{reason} needs {need}" if new < need else f"the installed onnx knows none above {IR_VERSION}"
         raise Usage("ir-version", f"ir_version {new} cannot hold the result", why=why, hint="leave out --ir-version")
     if limit is not None and new > limit:
-        new = _limited(limit, need, reason, wanted)
+        new = _limited(new, limit, wanted)
     proto.ir_version = new
     notes = [] if new == old else [f"ir_version {old} became {new}" + (f": {reason} needs it" if new > old and wanted is None else "")]
     return notes + (_free_initializers(proto) if old < FREE_INITIALIZERS <= new else [])
@@ -71,10 +71,9 @@ def _choose(old: int, need: int, source: int, target: int, wanted: int | Literal
     return max(lowered, need)
 
 
-def _limited(limit: int, need: int, reason: str, wanted: int | Literal["keep"] | None) -> int:
-    if need > limit or wanted is not None:
-        why = f"{reason} needs {need}" if need > limit else f"it takes none above {limit}"
-        raise Usage("ir-version", "the runtime cannot take the ir_version of the result", why=why, hint="a newer version of the runtime")
+def _limited(new: int, limit: int, wanted: int | Literal["keep"] | None) -> int:
+    if wanted is not None:
+        raise Usage("ir-version", f"the runtime takes no ir_version {new}", why=f"it takes up to {limit}", hint="leave out --ir-version")
     return limit
 
 

@@ -38,7 +38,7 @@ class Refuser:
     def step(self, place: Place, reasons: Iterable[str], region: Region | None = None, because: Refusal | None = None) -> None:
         """A step, or a mover of `region`, for which no legal form was found."""
         lifted = self._lifted.get(place)
-        hint = _opset(self._judge.nearest(place)) if lifted is None else self._way_out(lifted)
+        hint = self._way_out(lifted) if lifted is not None else _opset(self._nearest(place))
         self._add(place, replace(self._refusal(place, self._code(lifted, region), reasons, hint), because=because))
 
     def region(self, region: Region, failures: Sequence[Mapping[Place, tuple[str, ...]]]) -> None:
@@ -101,8 +101,14 @@ class Refuser:
         if MAIN in self._view.results.get(output, ()) and lifted.step.dtype is not None:
             yield lifted.step.dtype
 
+    def _nearest(self, place: Place) -> int | None:
+        """The nearest opset that takes a node as it is."""
+        return None if self._plan.target.profile is not None else self._judge.nearest(place)
+
     def _way_out(self, lifted: Lifted) -> str:
-        """The nearest opset that takes the step as it is, at last that of the source."""
+        """The nearest opset that takes the step as it is, at last that of the source; a runtime was asked for all it loads."""
+        if self._plan.target.profile is not None:
+            return ""
         x, scale, zero = (
             None if e is None else spelling.Operand(e.dtype, e.shape) for e in (lifted.step.x, lifted.step.scale, lifted.step.zero_point)
         )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from qdqtool.capabilities import Row, row_at
+from qdqtool.capabilities import Row, operators, row_at
 from qdqtool.dialects import all_dialects
 from qdqtool.dtypes import ElementType
 from qdqtool.opsets import schemas
@@ -66,7 +66,13 @@ class Target:
 
     def lacks(self, op: str, types: Iterable[ElementType | str | None] = ()) -> str:
         """Why the runtime cannot run a main-domain operator with values of these types; empty when it can."""
-        if self.profile is None or op not in self.profile.lacking:
+        if self.profile is None:
+            return ""
+        dialect, kind = operators().get(("", op), ("", None))
+        if kind is not None:
+            row = row_at(dialect, kind, self.opset)
+            return f"{self.profile} has no kernel of {op}-{row.version}" if row and not narrowed(self.profile, row) else ""
+        if op not in self.profile.lacking:
             return ""
         since = max((v for v in schemas.versions(op, "") if v <= self.opset), default=0)
         return gap(self.profile, op, since, types)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,11 @@ _WRITTEN = re.compile(r"1\.(\d+)(?:\.\d+)?")
 
 def versions() -> tuple[str, ...]:
     return tuple(_table()["versions"])
+
+
+def measured() -> str:
+    """When and where the table was measured."""
+    return str(_table()["measured"])
 
 
 def profile(version: str | None) -> Profile | None:
@@ -61,7 +67,7 @@ def _profile(version: str, measured: str) -> Profile:
         avoided=frozenset({dtypes.INT32} & set(behind)),
         lacking=lacking,
         imports=block["imports"],
-        contrib={MICROSOFT: frozenset(block[MICROSOFT])},
+        contrib={MICROSOFT: block[MICROSOFT]},
         choices={(MICROSOFT, "MatMulNBits", "bits"): frozenset(block["matmulnbits"])},
         types=_types(block["types"]),
         dialects=(MICROSOFT,),
@@ -76,17 +82,14 @@ def _row(entry: dict[str, Any], runtime: str) -> Row:
     whole = next(r for r in every_row() if (r.dialect, r.kind, r.version) == (entry["dialect"], entry["kind"], entry["version"]))
     features = set(entry["features"].split())
     divides = frozenset(dtypes.of_name(f.partition("=")[2]) for f in features if f.startswith("precision="))
-    return Row(
-        whole.dialect,
-        whole.kind,
-        whole.version,
-        *(_types(entry[column]) for column in ("storage", "expressed", "scale")),
+    return replace(
+        whole,
+        storage=_types(entry["storage"]),
+        expressed=_types(entry["expressed"]),
+        scale=_types(entry["scale"]),
         linked=whole.linked or "linked" in features,
-        division=whole.division,
         vector=whole.vector and "vector" in features,
-        axis=whole.axis,
         blocks="block_size" in features,
-        saturate=whole.saturate,
         output_dtype="output_dtype" in features,
         precision=bool(divides),
         divides=divides or None,

@@ -23,9 +23,9 @@ class Profile:
     `opsets` and `ir`: the lowest and highest it loads; `ir` is None where nothing is asked. `rows`: the forms of Q and DQ it
     runs; None means all of the opset. `avoided`: storage types that it runs but that are not written anew. `lacking`: by
     operator and the opset that brought its version, the types (or pairs ``first:second``) without kernel. `imports`: the
-    highest version of other domains. `contrib`: the operators of other domains, by domain. `choices`: values of an attribute
-    that an operator takes, by (domain, operator, attribute). `types`: those of tensors; None means all. `dialects`:
-    spellings at hand beside those that a model imports. `source`: what was measured, for notes.
+    highest version of other domains. `contrib`: by domain, the operators with their most inputs. `choices`: the values of an
+    attribute that an operator takes, by (domain, operator, attribute). `types`: those of tensors; None means all.
+    `dialects`: spellings at hand beside those that a model imports. `source`: what was measured, for notes.
 
     The faults keep sound models from loading with default options. `doubled`: from this opset on, ``output_dtype`` beside a
     zero point does. `behind`: by storage type, the opset from which on these operators do behind a DequantizeLinear.
@@ -39,7 +39,7 @@ class Profile:
     avoided: frozenset[ElementType] = frozenset()
     lacking: Gaps = field(default_factory=dict)
     imports: Mapping[str, int] = field(default_factory=dict)
-    contrib: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    contrib: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     choices: Mapping[tuple[str, str, str], frozenset[int]] = field(default_factory=dict)
     types: frozenset[ElementType] | None = None
     dialects: tuple[str, ...] = ()
@@ -101,11 +101,16 @@ def gap(profile: Profile, op: str, since: int, types: Iterable[ElementType | str
     return f"{profile} has no kernel of {op}-{since} for {lost[0]}" if lost else ""
 
 
-def foreign_gap(profile: Profile, domain: str, op: str, attributes: Mapping[str, int]) -> str:
-    """As `gap`, for an operator of another domain with these integer attributes; what was not listed is taken to be there."""
+def foreign_gap(profile: Profile, domain: str, op: str, inputs: int, attributes: Mapping[str, int]) -> str:
+    """As `gap`, for an operator of another domain with so many inputs and these integer attributes.
+
+    What was not listed is taken to be there.
+    """
     known = profile.contrib.get(domain)
     if known is not None and op not in known:
         return f"{profile} has no {domain} {op}"
+    if known is not None and inputs > known[op]:
+        return f"{profile} has no {domain} {op} with {inputs} inputs"
     for name, value in attributes.items():
         allowed = profile.choices.get((domain, op, name))
         if allowed is not None and value not in allowed:

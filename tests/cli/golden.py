@@ -29,12 +29,21 @@ CASES = {
     "convert-evaluator-only": "convert fixtures/opset_28.onnx -o out.onnx --opset 25",
     "convert-to-ai-onnx": "convert fixtures/com_microsoft_17.onnx -o out.onnx --opset 21 --to ai.onnx",
     "convert-to-com-microsoft": "convert fixtures/opset_13.onnx -o out.onnx --to com.microsoft",
+    "convert-for-older": "convert fixtures/int4_blocked_21.onnx -o out.onnx --for ort@1.17",
+    "convert-for-kernels": "convert fixtures/opset_28.onnx -o out.onnx --for ort@1.32",
+    "convert-for-spelling": "convert fixtures/opset_21.onnx -o out.onnx --for ort@1.18",
+    "convert-for-nothing-to-do": "convert fixtures/conv_13.onnx -o out.onnx --for ort@1.22.1",
+    "convert-for-caution": "convert reshaped.onnx -o out.onnx --for ort@1.15 --opset 19",
     "convert-in-place": "convert fixtures/conv_13.onnx --in-place --opset 21",
     "inspect": "inspect fixtures/int4_blocked_21.onnx",
     "inspect-functions": "inspect fixtures/function_21.onnx",
     "inspect-json": "inspect fixtures/conv_13.onnx --json - -q",
+    "targets": "targets",
+    "targets-one": "targets ort@1.22",
+    "targets-json": "targets opset@17 --json - -q",
     # refused
     "refused": "convert float8_result.onnx -o out.onnx --opset 17",
+    "refused-for-runtime": "convert float8_result.onnx -o out.onnx --for ort@1.15",
     "refused-json": "convert float8_result.onnx -o out.onnx --opset 17 --json - -q",
     # the check cannot run
     "check-required": "convert custom.onnx -o out.onnx --opset 17 --require-check",
@@ -47,6 +56,11 @@ CASES = {
     "no-such-folder": "convert fixtures/int4_blocked_21.onnx -o nowhere/out.onnx --opset 13",
     "opset-99": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 99",
     "opset-0": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 0",
+    "unknown-target": "convert fixtures/int4_blocked_21.onnx -o out.onnx --for tensorrt@10.0",
+    "unknown-target-shown": "targets qnn",
+    "unknown-version": "convert fixtures/int4_blocked_21.onnx -o out.onnx --for ort@1.14",
+    "opset-out-of-reach": "convert fixtures/int4_blocked_21.onnx -o out.onnx --for ort@1.17 --opset 23",
+    "ir-out-of-reach": "convert fixtures/int4_blocked_21.onnx -o out.onnx --for ort@1.17 --ir-version 10",
     "unknown-dialect": "convert fixtures/int4_blocked_21.onnx -o out.onnx --to qonnx",
     "no-such-library": "convert custom.onnx -o out.onnx --opset 17 --custom-ops nothing.so",
     "negative-seed": "convert fixtures/int4_blocked_21.onnx -o out.onnx --opset 13 --seed -1",
@@ -73,6 +87,9 @@ g (float16[N, 8] x, float16 s) => (float16[N, 8] y) {
     [special] y = acme.Special(d)
 }"""
 
+RESHAPED = """<ir_version: 8, opset_import: ["" : 18]>
+g (float[2, 8] x) => (float[16] y) <int64[1] shape = {16}> { [flat] y = Reshape(x, shape) }"""
+
 
 def odd_files(folder: Path) -> None:
     """Models that are refused or cannot be read, beside the fixtures."""
@@ -91,6 +108,7 @@ def odd_files(folder: Path) -> None:
     (folder / "short" / "external_21.bin").write_bytes(b"\0" * 100)
     (folder / "float8_result.onnx").write_bytes(result("float8e4m3fn", 17, 19))
     (folder / "custom.onnx").write_bytes(parser.parse_model(CUSTOM).SerializeToString())
+    (folder / "reshaped.onnx").write_bytes(parser.parse_model(RESHAPED).SerializeToString())
     (folder / "opset_99.onnx").write_bytes(result("uint8", 2, 99))
 
 

@@ -5,84 +5,43 @@ The environments are made below FOLDER, which may be thrown away afterwards.
 
 from __future__ import annotations
 
-import base64
 import json
 import platform
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from onnx import TensorProto, helper
-
-from qdqtool import dtypes
 from tests.conftest import ROOT
-from tests.time_machine import faults, forms, operators
+from tests.time_machine import faults, forms, limits, operators
 from tests.time_machine.environments import WHEELS, Job, answers, interpreter
 from tests.time_machine.forms import Form
 
 TABLE = ROOT / "qdqtool" / "targets" / "ort.json"
 NEWEST = 28
-OPSETS, IRS, IMPORTS = range(7, 36), range(3, 20), range(1, 31)
-BITS = (2, 3, 4, 5, 6, 7, 8)
-DOMAINS = (
-    *("ai.onnx.ml", "ai.onnx.training", "ai.onnx.preview", "ai.onnx.preview.training", "com.microsoft", "com.microsoft.experimental"),
-    *("com.microsoft.nchwc", "com.microsoft.dml", "com.ms.internal.nhwc", "org.pytorch.aten"),
-)
-"""Domains that models import, needed or not, and whose versions a wheel may check."""
-
-
-def limit_jobs() -> Iterator[Job]:
-    """Hardly any model at every opset, IR and version of other domains, with every type; and the bits of MatMulNBits."""
-    models = {f"opset:{n}": _identity(n, 3 if n < 21 else 9) for n in OPSETS} | {f"ir:{n}": _identity(13, n) for n in IRS}
-    models |= {f"type:{t.name}": _identity(13, 7, kind=t.code) for t in dtypes.ALL}
-    models |= {f"domain:{name}:{n}": _identity(13, 7, (name, n)) for name in DOMAINS for n in IMPORTS}
-    yield from ({"id": key, "model": model, "only_load": True} for key, model in models.items())
-    yield from ({"id": f"bits:{n}", "model": _nbits(n)} for n in BITS)
-
-
-def _nbits(bits: int) -> str:
-    """MatMulNBits with codes of so many bits."""
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 32]) for name in "xy"]
-    weights = [helper.make_tensor("b", TensorProto.UINT8, [32, 1, 4 * bits], bytes(128 * bits), raw=True)]
-    weights += [helper.make_tensor(name, TensorProto.FLOAT, dims, [1.0] * 32) for name, dims in (("s", [32]), ("x", [1, 32]))]
-    attributes = {"K": 32, "N": 32, "bits": bits, "block_size": 32}
-    nodes = [helper.make_node("MatMulNBits", ["x", "b", "s"], ["y"], domain="com.microsoft", **attributes)]
-    graph = helper.make_graph(nodes, "g", [], ports[1:], weights)
-    imports = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-    return base64.b64encode(helper.make_model(graph, opset_imports=imports, ir_version=7).SerializeToString()).decode()
-
-
-def _identity(opset: int, ir: int, *more: tuple[str, int], kind: int = TensorProto.FLOAT) -> str:
-    """A model that hardly does anything, with a second input of any type."""
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
-    graph.input.append(helper.make_tensor_value_info("other", kind, [1]))
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*pair) for pair in (("", opset), *more)], ir_version=ir)
-    return base64.b64encode(model.SerializeToString()).decode()
 
 
 def measured(python: Path, folder: Path) -> dict[str, Job]:
     """All answers of one wheel."""
-    jobs = [{"id": "registry"}, *limit_jobs()]
+    jobs = [{"id": "registry"}, *limits.jobs()]
     jobs += [forms.job(form) for form in forms.forms(NEWEST)]
     jobs += [job for schema in operators.schemas(NEWEST) for job in operators.jobs(schema)]
     jobs += [*operators.paired_jobs(NEWEST), *faults.jobs()]
     return {said["id"]: said for said in answers(python, jobs, folder)}
 
 
-def entry(said: dict[str, Job], newest: dict[str, Job], contrib: Iterable[str]) -> dict[str, Any]:
+def entry(said: dict[str, Job], newest: dict[str, Job], contrib: dict[str, int]) -> dict[str, Any]:
     """What the table says of one wheel."""
-    opsets = [n for n in OPSETS if said[f"opset:{n}"]["stage"] == "done"]
-    irs = [n for n in IRS if said[f"ir:{n}"]["stage"] == "done"]
+    loads = limits.found(said)
+    highest = loads["opsets"][1]
     done = {forms.of_id(key): _right(answer, newest[key]) for key, answer in said.items() if key.count(":") == 7 and _done(answer)}
     wrong = {_kernel(form) for form, right in done.items() if not right}
     running = [form for form in done if _kernel(form) not in wrong and newest[form.id]["stage"] == "done"]
     kernels, pairs = (
-        {key: answer["error"] for key, answer in said.items() if key.startswith(kind) and int(key.split(":")[2]) <= max(opsets)}
+        {key: answer["error"] for key, answer in said.items() if key.startswith(kind) and int(key.split(":")[2]) <= highest}
         for kind in ("op:", "pair:")
     )
     lacking = operators.lacking(kernels)
@@ -90,21 +49,12 @@ def entry(said: dict[str, Job], newest: dict[str, Job], contrib: Iterable[str]) 
         lacking[op] = at | lacking.get(op, {})
     return {
         "wheel": f"onnxruntime {said['registry']['wheel']}",
-        "opsets": [min(opsets), max(opsets)],
-        "ir": [min(irs), max(irs)],
-        "rows": rows(running, max(opsets)),
+        **loads,
+        "rows": rows(running, highest),
         "lacking": lacking,
-        "types": " ".join(t.name for t in dtypes.ALL if _done(said[f"type:{t.name}"])),
-        "matmulnbits": [n for n in BITS if _done(said[f"bits:{n}"])],
-        "imports": {name: highest for name in DOMAINS if (highest := _highest(said, name)) < max(IMPORTS)},
         "faults": faults.found({key: answer for key, answer in said.items() if key.startswith("fault:")}),
-        "com.microsoft": list(contrib),
+        "com.microsoft": contrib,
     }
-
-
-def _highest(said: dict[str, Job], name: str) -> int:
-    """The highest version of a domain that may be imported."""
-    return max(n for n in IMPORTS if _done(said[f"domain:{name}:{n}"]))
 
 
 def _done(answer: Job) -> bool:
@@ -156,23 +106,16 @@ def _row(key: tuple[Any, ...], storages: list[str]) -> dict[str, Any]:
     return dict(zip(names, key, strict=True)) | {"storage": " ".join(storages)}
 
 
-def contrib_operators(python: Path, told: Iterable[str] | None, known: Iterable[str], folder: Path) -> list[str]:
-    """com.microsoft operators with a CPU kernel; where the wheel does not tell, those of the next wheel that it has heard of."""
+def contrib_operators(python: Path, told: dict[str, int] | None, known: dict[str, int], folder: Path) -> dict[str, int]:
+    """com.microsoft operators with a CPU kernel and their most inputs; where the wheel does not tell, as in the next wheel."""
     if told is not None:
-        return sorted(told)
-    jobs = [{"id": op, "only_load": True, "model": _contrib(op)} for op in known]
-    return sorted(said["id"] for said in answers(python, jobs, folder) if "is not a registered" not in said["error"])
+        return told
+    jobs = [{"id": op, "only_load": True, "model": limits.foreign(op)} for op in known]
+    return {said["id"]: known[said["id"]] for said in answers(python, jobs, folder) if "is not a registered" not in said["error"]}
 
 
-def _contrib(op: str) -> str:
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
-    graph = helper.make_graph([helper.make_node(op, ["x"], ["y"], domain="com.microsoft")], "g", ports[:1], ports[1:])
-    imports = [helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)]
-    return base64.b64encode(helper.make_model(graph, opset_imports=imports, ir_version=7).SerializeToString()).decode()
-
-
-def main(folder: Path) -> None:
-    """Measure all wheels and write the table."""
+def table(folder: Path) -> dict[str, Any]:
+    """Measure all wheels, in environments below `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as work:
         said = {version: measured(interpreter(folder, version), Path(work)) for version in WHEELS}
@@ -180,16 +123,15 @@ def main(folder: Path) -> None:
         nearest = next(ops for ops in told.values() if ops is not None)
         contrib = {v: contrib_operators(interpreter(folder, v), ops, nearest, Path(work)) for v, ops in told.items()}
     newest = said[list(WHEELS)[-1]]
-    versions = {v: entry(one, newest, contrib[v]) for v, one in said.items()}
-    header = {"measured": f"{date.today()}, {platform.system()} {platform.machine()}, CPU provider, optimizations off"}
-    TABLE.write_text(text({**header, "versions": versions}), encoding="utf-8")
+    when = f"{date.today()}, {platform.system()} {platform.machine()}, CPU provider, optimizations off"
+    return {"measured": when, "versions": {v: entry(one, newest, contrib[v]) for v, one in said.items()}}
 
 
-def text(table: dict[str, Any]) -> str:
+def text(whole: dict[str, Any]) -> str:
     """JSON with one line for each leaf that people may want to compare."""
-    parts = [f' "measured": {json.dumps(table["measured"])}', ' "versions": {']
+    parts = [f' "measured": {json.dumps(whole["measured"])}', ' "versions": {']
     blocks = []
-    for version, block in table["versions"].items():
+    for version, block in whole["versions"].items():
         lines = [
             f'   "{key}": {json.dumps(block[key])}'
             for key in ("wheel", "opsets", "ir", "types", "matmulnbits", "imports", "faults", "com.microsoft")
@@ -202,4 +144,4 @@ def text(table: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    TABLE.write_text(text(table(Path(sys.argv[1]))), encoding="utf-8")

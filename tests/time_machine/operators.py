@@ -13,12 +13,16 @@ from qdqtool import dtypes
 
 PREFERRED = ("float", "int64", "uint8", "bool", "string", "int32", "int8")
 """Types that are tried; an operator version lacks a kernel when it has one for none of them."""
-CODES = ("int8", "uint8", "int16", "uint16", "int32", "int4", "uint4", "int2", "uint2", "float4e2m1", "float8e4m3fn", "float8e4m3fnuz",
-         "float8e5m2", "float8e5m2fnuz", "float8e8m0", "float16", "bfloat16", "float")  # fmt: skip
-TYPED = ("Cast", "Transpose", "Reshape", "Gather", "GatherElements", "GatherND", "Concat", "Slice", "Split", "Pad", "Squeeze", "Unsqueeze",
-         "Flatten", "Identity", "Expand", "Tile", "Where", "DepthToSpace", "SpaceToDepth", "ScatterElements", "ScatterND", "ReverseSequence",
-         "Compress", "Add", "Sub", "Mul", "Div", "Clip", "Round", "Relu", "Max", "Min", "MaxPool", "Equal", "Less", "LessOrEqual", "Greater",
-         "ReduceMax", "ReduceMin", "Constant", "Shape", "Size", "BitShift", "BitwiseAnd", "Mod")  # fmt: skip
+CODES = (
+    *("int8", "uint8", "int16", "uint16", "int32", "int4", "uint4", "int2", "uint2", "float4e2m1", "float16", "bfloat16", "float"),
+    *("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"),
+)
+TYPED = (
+    *("Cast", "Transpose", "Reshape", "Gather", "GatherElements", "GatherND", "Concat", "Slice", "Split", "Pad", "Squeeze", "Unsqueeze"),
+    *("Flatten", "Identity", "Expand", "Tile", "Where", "DepthToSpace", "SpaceToDepth", "ScatterElements", "ScatterND", "Compress"),
+    *("ReverseSequence", "Add", "Sub", "Mul", "Div", "Clip", "Round", "Relu", "Max", "Min", "MaxPool", "Equal", "Less", "LessOrEqual"),
+    *("Greater", "ReduceMax", "ReduceMin", "Constant", "Shape", "Size", "BitShift", "BitwiseAnd", "Mod", "Abs", "Not"),
+)
 """Operators that move codes or that lowerings write: measured for every type that holds codes or scales."""
 SUBGRAPHS = ("If", "Loop", "Scan", "SequenceMap")
 """Not loaded: every wheel has them."""

@@ -64,11 +64,12 @@ def answer(job: dict[str, Any]) -> dict[str, str]:
 
 
 def registry() -> dict[str, Any]:
-    """The com.microsoft operators with a CPU kernel; None where the wheel does not tell (before 1.17)."""
+    """The com.microsoft operators with a CPU kernel, with the most inputs they take; None where the wheel does not tell (before 1.17)."""
     if not hasattr(state, "get_all_opkernel_def"):
         return {"wheel": ort.__version__, "contrib": None}
     kernels = [k for k in state.get_all_opkernel_def() if k.provider == "CPUExecutionProvider" and k.domain == "com.microsoft"]
-    return {"wheel": ort.__version__, "contrib": sorted({k.op_name for k in kernels})}
+    known = {s.name: s.max_input for s in state.get_all_operator_schema() if s.domain == "com.microsoft"}
+    return {"wheel": ort.__version__, "contrib": {op: known[op] for op in sorted({k.op_name for k in kernels}) if op in known}}
 
 
 def main(asked: str, told: str) -> None:

@@ -1,0 +1,26 @@
+"""``qdqtool targets``."""
+
+from __future__ import annotations
+
+import click
+
+from qdqtool.cli.output import Output, output_options
+
+
+@click.command("targets")
+@click.argument("name", metavar="[NAME[@VERSION]]", required=False)
+@output_options
+@click.pass_obj
+def targets(report: Output, /, name: str | None) -> None:
+    """Show what --for takes, or what is known of one target.
+
+    All of it was measured in the wheels of ONNX Runtime.
+    """
+    from qdqtool import api
+    from qdqtool.reports.targets import target_text, targets_text
+
+    records = api.profiles(name)
+    if name is None:
+        report.answer({"targets": records}, lambda width: targets_text(records, width))
+    else:
+        report.answer(records[0], lambda width: target_text(records[0], width))

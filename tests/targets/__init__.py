@@ -1,0 +1,1 @@
+"""What is known of runtimes, and what ``--for`` makes of it."""
