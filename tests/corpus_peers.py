@@ -20,13 +20,14 @@ import onnx_ir
 from onnx import ModelProto
 from onnxscript import version_converter as onnxscript_converter
 
+import qdqtool
 from qdqtool import dtypes
 from qdqtool.check import generate, sessions
 from qdqtool.check.generate import NoInputs, Wishes
 from qdqtool.check.sessions import CannotRun, Setting
 from qdqtool.check.signature import signature
 from tests.node_cases import ABSENT, CORPUS
-from tests.opsets.peers import CHILDREN, apart, by_onnx, by_qdqtool, surviving
+from tests.opsets.peers import CHILDREN, apart, by_onnx, by_qdqtool, illegal, surviving
 
 TARGETS = (13, 17, 21, 24, 27)
 SETTING = Setting(threads=1)
@@ -124,8 +125,8 @@ class Original:
 
     def _ran(self, converted: ModelProto, data: bytes) -> Leg:
         """A model that onnx.checker refuses as it is in the corpus is not held to it."""
-        problem = "" if self.row["checker_full"] != "pass" else _checker(converted)
-        leg = Leg("converted", checked=not problem, equal="unjudged", detail=problem or self.why)
+        problem = "" if self.row["checker_full"] != "pass" else illegal(converted, full=True)
+        leg = Leg("converted", checked=not problem, equal="unjudged", detail=f"onnx.checker: {problem}" if problem else self.why)
         try:
             with sessions.session(data, SETTING) as opened:
                 leg = replace(leg, loads=True)
@@ -136,14 +137,6 @@ class Original:
             return replace(leg, detail="; ".join(filter(None, (leg.detail, f"ONNX Runtime: {error}"))))
         word = {"": "same", "rounded": "close"}.get(difference, "different")
         return replace(leg, equal=word, detail="; ".join(filter(None, (leg.detail, difference if word == "different" else ""))))
-
-
-def _checker(model: ModelProto) -> str:
-    try:
-        onnx.checker.check_model(model, full_check=True)
-    except Exception as error:
-        return f"onnx.checker: {error}"
-    return ""
 
 
 def legs(row: Mapping[str, Any]) -> dict[tuple[str, int], tuple[Leg, Leg]]:
@@ -187,11 +180,26 @@ def main(part: str) -> None:
     passes = sum(row["checker_full"] == "pass" for row in rows)
     print(f"{len(rows)} models, {passes} pass onnx.checker and {runs} run as they are; {time.monotonic() - start:.0f} s")
     _table(found)
-    for name, legs_of in found.items():
-        for (tool, target), pair in legs_of.items():
-            for way, leg in zip(("there", "back"), pair, strict=True):
-                if tool == "qdqtool" and leg != NOT_GONE and not (leg.equal == "same" and leg.checked):
-                    print(f"{name} {target} {way}: {leg.word} {leg.equal}: {' '.join(leg.detail.split())[:240]}")
+    for name, pairs in found.items():
+        for reason, places in _unequal(name, pairs).items():
+            print(f"{name} {', '.join(places)}: {reason}")
+
+
+def _unequal(name: str, pairs: Mapping[tuple[str, int], tuple[Leg, Leg]]) -> dict[str, list[str]]:
+    """Our conversions that are not equal bit for bit or not legal: the targets, there and back, by reason."""
+    places: dict[str, list[str]] = {}
+    for (tool, target), pair in pairs.items():
+        for way, leg in zip(("", " back"), pair, strict=True):
+            if tool == "qdqtool" and leg != NOT_GONE and not (leg.equal == "same" and leg.checked):
+                said = _own_check(name, target) if leg.equal == "different" else ""
+                places.setdefault(f"{leg.word} {leg.equal} {' '.join(leg.detail.split())[:240]}{said}", []).append(f"{target}{way}")
+    return places
+
+
+def _own_check(name: str, target: int) -> str:
+    """What our check, which gives each step the original's values, says of a result whose outputs differ."""
+    report = qdqtool.convert(CORPUS / name, opset=target).check
+    return f"; our check: {report.verdict}, {'; '.join(c.reason for c in report.outputs if c.reason)}" if report is not None else ""
 
 
 def _table(found: Mapping[str, Mapping[tuple[str, int], tuple[Leg, Leg]]]) -> None:

@@ -61,7 +61,7 @@ def generated(signature: Signature, wishes: Wishes) -> Iterator[dict[str, Array]
         if port.name not in wishes.inputs and (port.dtype is None or port.dims is None):
             kind = "is no tensor" if port.dtype is None else "has no known rank"
             raise NoInputs(f"input {port.name} {kind}; give one with --inputs")
-    open_dims = any(not isinstance(size, int) or size < 1 for port in signature.inputs for size in port.dims or ())
+    open_dims = any(not isinstance(size, int) or size < 0 for port in signature.inputs for size in port.dims or ())
     for common in _COMMON if open_dims else (None,):
         sizes = _sizes(signature, wishes, common)
         yield {port.name: _value(port, sizes, wishes) for port in signature.inputs}
@@ -82,8 +82,8 @@ def _sizes(signature: Signature, wishes: Wishes, common: int | None) -> dict[str
 
 
 def _symbol(size: Size, axis: int) -> str:
-    """Name of an open dimension; "" for a fixed one. Files write unknown as 0 or -1 too."""
-    if isinstance(size, int) and size > 0:
+    """Name of an open dimension; "" for a fixed one, 0 included, as ONNX Runtime has it. Files write unknown as -1 too."""
+    if isinstance(size, int) and size >= 0:
         return ""
     return size if isinstance(size, str) and size else f"?{axis}"
 
@@ -101,7 +101,7 @@ def _value(port: Input, sizes: Mapping[str, int], wishes: Wishes) -> Array:
         return converted(wishes.inputs[port.name], port.dtype)
     dims = port.dims or ()
     chosen = [wishes.dims.get(f"{port.name}:{axis}") or sizes.get(_symbol(size, axis)) for axis, size in enumerate(dims)]
-    shape = tuple(size or int(fixed or 1) for size, fixed in zip(chosen, dims, strict=True))
+    shape = tuple(size or (fixed if isinstance(fixed, int) and fixed >= 0 else 1) for size, fixed in zip(chosen, dims, strict=True))
     rng = np.random.default_rng([wishes.seed, crc32(port.name.encode())])
     return _filled(port, shape, rng)
 
