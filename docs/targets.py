@@ -17,7 +17,7 @@ FAULTS = """Sound models that do not load with default options, since graph opti
 opset or spelling does, else it warns.
 """
 KERNELS = """Versions of main-domain operators that it loads and has no kernel for, whatever the types. `--for` takes another
-opset then, else it warns. Kernels that lack single types are in the table, too.
+opset then, else it refuses. Kernels that lack single types are in the table, too.
 """
 
 

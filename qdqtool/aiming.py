@@ -9,12 +9,16 @@ from dataclasses import dataclass
 from qdqtool.errors import Refused
 from qdqtool.model.graph import View, domain
 from qdqtool.plan.build import Builder
+from qdqtool.plan.entries import Refusal
 from qdqtool.plan.target import Target
-from qdqtool.running import failing
+from qdqtool.running import Lost, failing
 from qdqtool.targets.profile import Profile
 
 CANDIDATES = 6
 """Plans that are made below the model's opset, and as many above it; those that promise most come first."""
+
+LACKING = "runtime-lacks"
+"""The runtime has no such operator, kernel or type."""
 
 Planned = tuple[Builder, list[str]]
 Planner = Callable[[Target], Planned]
@@ -37,17 +41,23 @@ class Fit:
 
     weight: Weight
     planned: Planned
-    failing: Counter[str]
+    lost: tuple[Lost, ...]
+
+    @property
+    def failing(self) -> Counter[str]:
+        """How many will not run, by reason."""
+        return Counter(each.reason for each in self.lost)
 
     @property
     def opset(self) -> int:
         return self.planned[0].target.opset
 
 
-def fit(view: View, source: int, target: Target, profile: Profile, plan: Planner) -> tuple[Planned, list[str]]:
+def fit(view: View, source: int, target: Target, profile: Profile, plan: Planner, *, fixed: bool = False) -> tuple[Planned, list[str]]:
     """The best plan for a runtime, with notes on the choice; Refused as at the nearest opset when there is none.
 
-    `plan` makes the plan for a target, or raises Refused.
+    `plan` makes the plan for a target, or raises Refused. At a `fixed` opset what will not run is noted as a caution; else it
+    is refused, since no opset helps.
     """
     low, high = profile.opsets
     start = min(max(source, low), high)
@@ -64,7 +74,18 @@ def fit(view: View, source: int, target: Target, profile: Profile, plan: Planner
         raise refused[0]
     lost = next(filter(None, map(target.at(start).lacks, _operators(view))), refused[0].reasons[0].reasons[0] if refused else "")
     best = min(found, key=lambda f: f.weight)
+    if not fixed:
+        _require_running(best, profile)
     return best.planned, [_reason(profile, source, start, best, found, lost), *_cautions(best)]
+
+
+def _require_running(best: Fit, profile: Profile) -> None:
+    """Refused, naming each place, when the runtime surely lacks what the model needs at every opset."""
+    sure = [lost for lost in best.lost if lost.sure]
+    if sure:
+        hint = f"--opset {best.opset} writes it all the same"
+        places = f"{len(sure)} place{'s' if len(sure) > 1 else ''}"
+        raise Refused(f"{profile} cannot run {places} of the model at any opset", [Refusal(s.at, LACKING, (s.reason,), hint) for s in sure])
 
 
 def _try(found: list[Fit], refused: list[Refused], target: Target, source: int, plan: Planner) -> None:
@@ -74,12 +95,12 @@ def _try(found: list[Fit], refused: list[Refused], target: Target, source: int, 
         refused.append(error)
         return
     assert target.profile is not None
-    lost = Counter(failing(planned[0], target.profile))
+    lost = tuple(failing(planned[0], target.profile))
     entries = planned[0].plan
     classes = [int(e.exactness) for e in entries.replaces.values()] + [int(e.exactness) for e in entries.adapts.values()]
     changes = len(classes) + len(entries.respells) + len(entries.edits) + len(entries.hoists)
     distance = target.opset - source
-    found.append(Fit(Weight(lost.total(), changes, max(classes, default=0), distance > 0, abs(distance)), planned, lost))
+    found.append(Fit(Weight(len(lost), changes, max(classes, default=0), distance > 0, abs(distance)), planned, lost))
 
 
 def _promising(view: View, target: Target, opsets: Iterable[int], start: int) -> list[int]:

@@ -61,7 +61,8 @@ def _aimed(loaded: Loaded, source: int, target: Target, request: Request) -> tup
         return _planned(loaded, target), []
     fixed = request.opset is not None
     limits = (target.opset, target.opset) if fixed else profile.opsets
-    planned, notes = aiming.fit(View(loaded.proto), source, target, replace(profile, opsets=limits), lambda t: _planned(loaded, t))
+    narrowed = replace(profile, opsets=limits)
+    planned, notes = aiming.fit(View(loaded.proto), source, target, narrowed, lambda t: _planned(loaded, t), fixed=fixed)
     return planned, notes[1:] if fixed else notes
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from onnx import AttributeProto, NodeProto
 
@@ -16,19 +17,30 @@ PAIRED = {"MatMulInteger": (0, 1), "ConvInteger": (0, 1), "QLinearMatMul": (0, 3
 """Operators on two quantized operands, whose kernels are for pairs of types, with the places of these."""
 
 
-def failing(builder: Builder, profile: Profile) -> Iterator[str]:
-    """Why values and nodes of the result will not load or run, once for each."""
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A value or node of the result that will not load or run; not `sure` where turning optimizations off helps."""
+
+    at: str
+    reason: str
+    sure: bool = True
+
+
+def failing(builder: Builder, profile: Profile) -> Iterator[Lost]:
+    """Values and nodes of the result that will not load or run."""
     for value in (*builder.view.proto.graph.input, *builder.view.proto.graph.output):
         dtype = builder.types.of(Key(MAIN, value.name)).dtype
         if dtype is not None and profile.types is not None and dtype not in profile.types:
-            yield f"{profile} does not know {dtype}"
+            yield Lost(f"graph input or output {value.name}", f"{profile} does not know {dtype}")
     plan = builder.plan
     for place, scope, node in builder.view.places():
         if place in plan.dead or place in plan.replaces or is_step(node) or builder.view.function_of(node) is not None:
             continue
         for written in plan.adapts[place].nodes if place in plan.adapts else (node,):
-            if reason := _lost(builder, profile, scope, written) or _fault(builder, profile, place, written):
-                yield reason
+            if reason := _lost(builder, profile, scope, written):
+                yield Lost(builder.view.title(place), reason)
+            elif reason := _fault(builder, profile, place, written):
+                yield Lost(builder.view.title(place), reason, sure=False)
 
 
 def _lost(builder: Builder, profile: Profile, scope: Scope, node: NodeProto) -> str:

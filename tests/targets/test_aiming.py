@@ -172,23 +172,27 @@ CAUTIONS = {
 
 
 @pytest.mark.parametrize("name", CAUTIONS)
-def test_what_will_not_run_is_said(name: str) -> None:
+def test_what_will_not_run_is_refused_or_said_where_the_opset_is_given(name: str) -> None:
     text, constants, note = CAUTIONS[name]
-    done = qdqtool.convert(model(text, constants), target="ort@1.15", check=False)
-    assert note in done.notes
+    with pytest.raises(Refused, match="ort@1.15 cannot run 1 place of the model at any opset") as caught:
+        qdqtool.convert(model(text, constants), target="ort@1.15", check=False)
+    (reason,) = caught.value.reasons
+    assert (reason.code, reason.hint) == ("runtime-lacks", "--opset 17 writes it all the same")
+    assert reason.reasons[0] in note
+    assert note in qdqtool.convert(model(text, constants), target="ort@1.15", opset=17, check=False).notes
     assert not [n for n in qdqtool.convert(model(text, constants), target="ort", check=False).notes if n.startswith("caution")]
 
 
 def test_a_type_that_the_runtime_does_not_know_is_said() -> None:
     text = """<ir_version: 10, opset_import: ["" : 19]> g (float[2] x, float8e4m3fn[2] unused) => (float[2] y) { y = Relu(x) }"""
-    notes = qdqtool.convert(model(text), target="ort@1.15", check=False).notes
+    notes = qdqtool.convert(model(text), target="ort@1.15", opset=19, check=False).notes
     assert "caution: 1 node may not run, since ort@1.15 does not know float8e4m3fn" in notes
 
 
 def test_an_ir_version_that_the_runtime_does_not_take_is_refused() -> None:
     text = """<ir_version: 10, opset_import: ["" : 20]> g (float[2] x, int4[2] unused) => (float[2] y) { y = Relu(x) }"""
     with pytest.raises(Refused) as caught:
-        qdqtool.convert(model(text), target="ort@1.17", check=False)
+        qdqtool.convert(model(text), target="ort@1.17", opset=20, check=False)
     (reason,) = caught.value.reasons
     assert (reason.code, reason.reasons) == ("ir-version", ("element type int4 needs ir_version 10, and ort@1.17 takes none above 9",))
 
