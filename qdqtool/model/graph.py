@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
@@ -14,24 +14,21 @@ ScopePath = tuple[str, ...]
 MAIN: ScopePath = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """One value: the scope that defines it and its name there."""
 
     scope: ScopePath
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One node: its scope and its index in that scope's node list."""
 
     scope: ScopePath
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody needs
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """An operand: node `place` reads the value as its input number `slot`."""
 
     place: Place
@@ -63,6 +60,7 @@ class Scope:
     sparse: frozenset[str]
     producers: Mapping[str, tuple[int, int]]
     children: dict[tuple[int, str], Scope] = field(default_factory=dict)
+    found: dict[str, Definition | None] = field(default_factory=dict)
 
     @property
     def is_function(self) -> bool:
@@ -98,10 +96,11 @@ def imports_of(opsets: Sequence[object]) -> dict[str, int]:
 def subgraphs(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
     """The graphs that a node holds in its attributes."""
     for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
+        kind = attribute.type
+        if kind == AttributeProto.GRAPH:
             yield attribute.name, attribute.g
-        for number, graph in enumerate(attribute.graphs):
-            yield f"{attribute.name}[{number}]", graph
+        elif kind == AttributeProto.GRAPHS:
+            yield from ((f"{attribute.name}[{number}]", graph) for number, graph in enumerate(attribute.graphs))
 
 
 class View:
@@ -150,6 +149,11 @@ class View:
 
     def find(self, scope: Scope, name: str) -> Definition | None:
         """The definition that `name` means in `scope`; None when nothing defines it."""
+        if name not in scope.found:
+            scope.found[name] = self._find(scope, name)
+        return scope.found[name]
+
+    def _find(self, scope: Scope, name: str) -> Definition | None:
         at: Scope | None = scope
         while at is not None:
             if name in at.producers:
