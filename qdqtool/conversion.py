@@ -23,6 +23,8 @@ class Conversion:
 
     Attributes
     ----------
+    files : tuple of Path
+        What was written for ``output``: the model, then its new data files.
     source_opset, target_opset : int
         Versions of the default domain before and after.
     ir : tuple of int
@@ -44,6 +46,7 @@ class Conversion:
     notes: tuple[str, ...]
     kept: int
     check: Report | None = None
+    files: tuple[Path, ...] = ()
     _proto: ModelProto = field(default_factory=ModelProto, repr=False)
     _pending: dict[str, Source] = field(default_factory=dict, repr=False)
     _loaded: Loaded | None = field(default=None, repr=False)

@@ -41,7 +41,10 @@ def deliver(conversion: Conversion, probes: Sequence[Probe], rounded: Sequence[R
                 options = replace(request.options, base_dir=_loaded(conversion).base_dir, rounded=tuple(rounded))
                 conversion.check = _checked(original, staged.model, probes, options, required=request.require_check)
             if request.output is not None:
-                staged.publish()
+                model = staged.publish()
+                conversion.files = (model, *(model.parent / name for name in staged.data_files))
+                gone = [name for name in staged.replaced if not (model.parent / name).exists()]
+                conversion.notes += tuple(f"{name}, which no model here refers to any more, was removed" for name in gone)
         finally:
             staged.discard()
 

@@ -19,7 +19,7 @@ PAIRED = {"MatMulInteger": (0, 1), "ConvInteger": (0, 1), "QLinearMatMul": (0, 3
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A value or node of the result that will not load or run; not `sure` where turning optimizations off helps."""
+    """A value or node of the result that will not load or run; not `sure` where turning optimizations off, or a library, helps."""
 
     at: str
     reason: str
@@ -58,9 +58,11 @@ def _type(builder: Builder, scope: Scope, name: str) -> ElementType | None:
 
 
 def _fault(builder: Builder, profile: Profile, place: Place, node: NodeProto) -> str:
-    """The runtime breaks the node when it optimizes, for what feeds it; see ``Profile.behind``."""
-    if domain(node.domain):
-        return ""
+    """The runtime breaks the node when it optimizes, for what feeds it (see ``Profile.behind``), or needs help to know it."""
+    own = domain(node.domain)
+    if own:
+        foreign = profile.contrib and own not in profile.contrib and own not in profile.imports
+        return f"{profile} has no {own} {node.op_type} of its own; it needs a library of custom operators" if foreign else ""
     for name in node.input:
         storage = _fed_by(builder, place, name)
         since, operators = profile.behind.get(storage, (0, frozenset[str]())) if storage else (0, frozenset[str]())

@@ -60,7 +60,8 @@ class Report:
     def summary(self) -> str:
         """One line."""
         unchecked = sum(c.verdict == "not checked" for c in self.steps)
-        parts = [f"{self.verdict} ({self.judge})", f"{len(self.steps) - unchecked} of {len(self.steps)} steps", self._model()]
+        judged = f" ({self.judge})" if any(c.judge for c in self.comparisons) else ""
+        parts = [f"{self.verdict}{judged}", f"{len(self.steps) - unchecked} of {len(self.steps)} steps", self._model()]
         first = next((str(c) for c in self.comparisons if c.verdict == "different"), "")
         return ", ".join(part for part in parts if part) + (f"; {first}" if first else "")
 

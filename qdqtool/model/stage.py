@@ -46,6 +46,11 @@ class Staged:
     _workshop: Workshop = field(repr=False)
     _replaced: tuple[str, ...] = ()
 
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """Data files of the model that this one replaces; those that no other model refers to go when it is published."""
+        return self._replaced
+
     def publish(self) -> Path:
         """Put the result in its place; returns the path of the model."""
         leftovers = self._workshop.note([*self.data_files, *self._replaced])

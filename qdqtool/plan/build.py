@@ -217,4 +217,4 @@ class Builder:
                 self.plan.hoists.add(place)
             else:
                 self.plan.edits.append(Edit(place, verdict.edits))
-        self.plan.notes += [f"{count} {op} left as they are: no ai.onnx operator at the source opset" for op, count in strange.items()]
+        self.plan.notes += [f"{count} {op} left alone: ai.onnx has no such operator at the source opset" for op, count in strange.items()]

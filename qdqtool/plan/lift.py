@@ -71,6 +71,8 @@ def _lift(
     operands = [constants.expression(scope, name) for name in names if name]
     if isinstance(operands[0], Runtime) and operands[0].shape is None:
         operands[0] = replace(operands[0], shape=types.at(scope, node.output[0]).shape)
+    if isinstance(operands[0], Runtime) and operands[0].dtype is None and kind == "dequantize" and len(operands) > 2:
+        operands[0] = _typed_by_zero_point(operands[0], operands[2], scope, types)
     attributes = tuple((a.name, a.i) for a in node.attribute)
     key = (dialect, kind, scope.root().path, attributes, tuple((o.dtype, o.shape) for o in operands))
     if key not in seen:
@@ -79,6 +81,14 @@ def _lift(
     x, scale, *zero = operands
     result = meaning.storage if kind == "quantize" else meaning.expressed
     return Lifted(place, Step(meaning, x, scale, zero[0] if zero else None, result, x.shape), source, alone)
+
+
+def _typed_by_zero_point(codes: Runtime, zero_point: Expr, scope: Scope, types: Types) -> Runtime:
+    """Codes that an operator unknown to inference makes have the type of their zero point."""
+    found = types.view.find(scope, codes.name)
+    if found is not None:
+        types.learn(found.key, zero_point.dtype, codes.shape)
+    return replace(codes, dtype=zero_point.dtype)
 
 
 def _spelling(attributes: Iterable[tuple[str, int]], operands: list[Expr], row: Row) -> Spelling:

@@ -31,7 +31,10 @@ def conversion_text(
     else:
         result.append(check_text(conversion.check, width, verbose=verbose))
     said = f"{written}, {size(written.stat().st_size)}" if written else "nothing: this is a dry run"
-    return result.append(entry("written", said, width))
+    result.append(entry("written", said, width))
+    for file in conversion.files[1:]:
+        result.append(entry("", f"{file.name}, {size(file.stat().st_size)}", width))
+    return result
 
 
 def _movement(conversion: Conversion) -> str:
@@ -44,7 +47,7 @@ def _changes(changes: Iterable[Change], width: int, verbose: bool) -> Text:
     for change in changes:
         groups[change.what, _manner(change)].append(change)
     if not groups:
-        return entry("changed", "nothing", width)
+        return entry("changed", "no node", width)
     result = Text("\n")
     for (what, manner), members in groups.items():
         result.append(_group(what, manner, members, width, verbose)).append("\n")

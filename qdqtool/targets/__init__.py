@@ -44,13 +44,24 @@ def profile(text: str) -> Profile:
     runtime = all_targets().get(name)
     if runtime is None:
         known = "; ".join(f"{n}@{v}" for n, r in all_targets().items() for v in (_span(r.versions()),))
-        raise Usage("unknown-target", f"'{text}' is no target", why=f"known are {known}", hint="--for ort")
+        raise Usage(
+            "unknown-target",
+            f"'{text}' is no target",
+            why=f"known are {known}",
+            hint="ort" + at + version if name.lower() in ("ort", "onnxruntime") else "ort",
+        )
     found = runtime.profile(version if at else None)
     if found is None:
-        newest = runtime.versions()[-1]
-        why = f"known are {', '.join(runtime.versions())}"
-        raise Usage("unknown-target", f"'{text}' is no known version of {name}", why=why, hint=f"--for {name}@{newest}")
+        why = f"known are {_span(runtime.versions())}; one that was not measured counts as the next lower one"
+        nearest = min(runtime.versions(), key=lambda known: abs(_number(known) - _number(version)))
+        raise Usage("unknown-target", f"'{text}' is no known version of {name}", why=why, hint=f"{name}@{nearest}")
     return found
+
+
+def _number(version: str) -> int:
+    """Versions in order; what is no version counts as the newest."""
+    parts = version.split(".")
+    return sum(int(part) * 1000 ** (1 - place) for place, part in enumerate(parts[:2])) if all(p.isdigit() for p in parts[:2]) else 10**6
 
 
 def _span(versions: tuple[str, ...]) -> str:

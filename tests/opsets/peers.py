@@ -95,8 +95,8 @@ def posed(test: TestCase, fixed: bool) -> tuple[ModelProto, dict[str, Any]]:
     """The model and its inputs; `fixed`: all operands of its node but the first are initializers."""
     model, feeds = ModelProto(), dict(zip((v.name for v in test.model.graph.input), arrays(test.data_sets[0][0]), strict=False))
     model.CopyFrom(test.model)
-    first, *rest = model.graph.node[0].input
     if fixed:
+        first, *rest = model.graph.node[0].input
         constants = {name: feeds.pop(name) for name in list(feeds) if name in rest or name != first}
         model.graph.initializer.extend(tensors.make(name, array) for name, array in constants.items())
         kept = [v for v in model.graph.input if v.name not in constants]

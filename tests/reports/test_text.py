@@ -58,4 +58,4 @@ def test_a_new_spelling_is_no_lowering() -> None:
 
 
 def test_a_dry_run_writes_nothing() -> None:
-    assert text().endswith("  changed    nothing\n  check      not checked: --no-check\n  written    nothing: this is a dry run\n")
+    assert text().endswith("  changed    no node\n  check      not checked: --no-check\n  written    nothing: this is a dry run\n")

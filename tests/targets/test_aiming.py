@@ -174,7 +174,7 @@ CAUTIONS = {
 @pytest.mark.parametrize("name", CAUTIONS)
 def test_what_will_not_run_is_refused_or_said_where_the_opset_is_given(name: str) -> None:
     text, constants, note = CAUTIONS[name]
-    with pytest.raises(Refused, match="ort@1.15 cannot run 1 place of the model at any opset") as caught:
+    with pytest.raises(Refused, match=r"ort@1\.15 cannot run 1 place of the model at any opset") as caught:
         qdqtool.convert(model(text, constants), target="ort@1.15", check=False)
     (reason,) = caught.value.reasons
     assert (reason.code, reason.hint) == ("runtime-lacks", "--opset 17 writes it all the same")

@@ -51,7 +51,10 @@ def test_an_unknown_version_names_the_known_ones(text: str) -> None:
     with pytest.raises(Usage, match="no known version") as caught:
         profile(text)
     assert caught.value.code == "unknown-target"
-    assert all(version in caught.value.why for version in all_targets()[text.partition("@")[0]].versions())
+    name = text.partition("@")[0]
+    versions = all_targets()[name].versions()
+    assert f"known are {versions[0]} to {versions[-1]}" in caught.value.why
+    assert caught.value.hint in [f"{name}@{version}" for version in versions]
 
 
 @pytest.mark.parametrize("text", ["", "onnxruntime", "tensorrt@10.0", "@1.17"])
