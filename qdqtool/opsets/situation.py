@@ -12,6 +12,7 @@ from onnx import NodeProto, TypeProto, defs, helper, shape_inference
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.model import tensors
+from qdqtool.model.names import Names
 from qdqtool.opsets.folding import Partial, fold, split
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -35,7 +36,7 @@ class Surroundings:
 
     def __init__(self, situation: Situation, taken: Iterable[str]) -> None:
         self._situation = situation
-        self._taken = set(taken)
+        self._names = Names(taken)
         self._made: dict[str, tuple[ElementType | None, Shape | None]] = {}
         self._partial: dict[str, Partial] = {}
         self.constants: dict[str, Array] = {}
@@ -61,12 +62,7 @@ class Surroundings:
 
     def fresh(self, wanted: str) -> str:
         """A name nothing here has."""
-        name, number = wanted, 1
-        while name in self._taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self._taken.add(name)
-        return name
+        return self._names.fresh(wanted)
 
     def add_constant(self, name: str, array: Array) -> None:
         self.constants[name] = array

@@ -17,10 +17,11 @@ from qdqtool.expressions import Computed, Const, Literal, Stored
 from qdqtool.kernels.sources import Source, materialize, size
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
+from qdqtool.model.names import Names
 from qdqtool.opsets.bodies import renamed
 from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan import imports, liveness
-from qdqtool.plan.emit import Emitter, Names, constant_name, inherit
+from qdqtool.plan.emit import Emitter, constant_name, inherit
 from qdqtool.plan.entries import Plan
 from qdqtool.plan.facts import Facts
 

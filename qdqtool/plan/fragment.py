@@ -8,8 +8,9 @@ from onnx import NodeProto
 
 from qdqtool.check.probe import Fragment, Port
 from qdqtool.expressions import Const, Expr
+from qdqtool.model.names import Names
 from qdqtool.plan.build import Builder
-from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.plan.emit import Emitter, constant_name
 
 
 def replacement(builder: Builder, original: NodeProto, expr: Expr, inputs: Sequence[Port], output: Port) -> Fragment:

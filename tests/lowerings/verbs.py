@@ -20,9 +20,10 @@ from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Runtime, Ste
 from qdqtool.kernels.sources import ArraySource, materialize
 from qdqtool.lowerings import Said
 from qdqtool.model import tensors
+from qdqtool.model.names import Names
 from qdqtool.plan.choices import Choice, Rejection
 from qdqtool.plan.choose import Chooser
-from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.plan.emit import Emitter, constant_name
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.legalize import Site
 from qdqtool.plan.target import Target

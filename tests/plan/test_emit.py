@@ -5,7 +5,8 @@ from onnx import NodeProto
 
 from qdqtool import dtypes
 from qdqtool.expressions import Computed, Const, Expr, Op, Runtime, Step, Stored, binary, literal
-from qdqtool.plan.emit import Emitter, Names, constant_name
+from qdqtool.model.names import Names
+from qdqtool.plan.emit import Emitter, constant_name
 from qdqtool.quantization import Meaning, PerTensor
 
 F32 = dtypes.FLOAT
