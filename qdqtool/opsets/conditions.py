@@ -138,3 +138,33 @@ def no_masked_scores(use: Use) -> Edits | None:
 
 def plain_past(use: Use) -> Edits | None:
     return _if(not (use.has_input(3) and use.has_input(4) and use.effective("is_causal") == 1))
+
+
+def counted_windows(use: Use) -> Edits | None:
+    """Below opset 22 inference counts a last window that starts in the right padding, though none is computed; floor mode leaves it out."""
+    lengths = use.shape(0) if "ceil_mode" in use.new.attributes else None
+    pooled = None if use.up or use.effective("ceil_mode") != 1 or lengths is None else _windows(use, tuple(lengths[2:]))
+    if pooled is None or not any(computed < counted for counted, computed, _ in pooled):
+        return ()
+    return (AttributeEdit("ceil_mode", 0),) if all(computed == floor for _, computed, floor in pooled) else ()
+
+
+def _windows(use: Use, lengths: tuple[int | str | None, ...]) -> list[tuple[int, int, int]] | None:
+    """For each axis how many windows are counted in ceil mode, how many start before the right padding, and how many floor mode has."""
+    count = len(lengths)
+    kernel, strides, dilations = (_numbers(use, name, (1,) * count) for name in ("kernel_shape", "strides", "dilations"))
+    pads = _numbers(use, "pads", (0,) * 2 * count)
+    if use.values.get("auto_pad", b"NOTSET") != b"NOTSET" or not all(isinstance(length, int) for length in lengths):
+        return None
+    found = []
+    for axis, length in enumerate(int(length or 0) for length in lengths):
+        begin, end = pads[axis], pads[axis + count]
+        room = length + begin + end - dilations[axis] * (kernel[axis] - 1) - 1
+        counted, floor = -(-room // strides[axis]) + 1, room // strides[axis] + 1
+        found.append((counted, counted - ((counted - 1) * strides[axis] >= length + begin), floor))
+    return found
+
+
+def _numbers(use: Use, name: str, default: tuple[int, ...]) -> tuple[int, ...]:
+    given = use.values.get(name)
+    return tuple(int(item) for item in given) if isinstance(given, tuple) else default

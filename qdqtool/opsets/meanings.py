@@ -86,7 +86,13 @@ MEANINGS: tuple[Meaning, ...] = (
     Meaning((*_POOLS, "Conv"), 11, _SAME, c.harmless),
     Meaning(("AveragePool",), 19, _SAME, c.harmless),
     Meaning(("Clip",), 12, "min above max is defined by the text from opset 12 on, in ONNX Runtime already before", c.harmless),
-    Meaning(_POOLS, 22, "windows that start in the padding at the end are ignored, as ONNX Runtime always did", c.harmless),
+    Meaning(
+        _POOLS,
+        22,
+        "windows that start in the padding at the end are ignored, as ONNX Runtime always did, but inference counts them before",
+        c.counted_windows,
+        shapes=True,
+    ),
     Meaning(("Cast",), 24, "infinity to a FNUZ type saturates by the text from opset 24 on, in ONNX Runtime always", c.harmless),
     Meaning(("BitShift",), 28, "shifts by the width or more are defined by the text from opset 28 on, in ONNX Runtime always", c.harmless),
 )

@@ -53,6 +53,11 @@ def test_moves_as_it_is(n: NodeProto, source: int, target: int) -> None:
 
 
 EDITED = [
+    (node("MaxPool", kernel_shape=[1], strides=[2], ceil_mode=1), 22, 21, (1, 1, 2), ["ceil_mode=0 written"]),
+    (node("MaxPool", kernel_shape=[3], strides=[2], ceil_mode=1), 22, 21, (1, 1, 6), ["moves"]),
+    (node("MaxPool", kernel_shape=[1], strides=[2], ceil_mode=1), 22, 21, None, ["moves"]),
+    (node("AveragePool", kernel_shape=[3], strides=[3], pads=[1, 1], ceil_mode=1), 22, 19, (1, 1, 2), ["ceil_mode=0 written"]),
+    (node("MaxPool", kernel_shape=[1, 3], strides=[2, 2], ceil_mode=1), 22, 21, (1, 1, 2, 6), ["moves"]),
     (node("Cast", to=1, saturate=0, round_mode="down"), 25, 13, None, ["round_mode dropped", "saturate dropped"]),
     (node("Cast", to=17, saturate=0, round_mode="down"), 25, 19, None, ["round_mode dropped"]),
     (node("ScatterND", 3, reduction="none"), 18, 13, None, ["reduction dropped"]),
