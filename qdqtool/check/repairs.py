@@ -1,4 +1,4 @@
-"""Operators that ``onnx.reference`` 1.23 computes wrongly at some opset, put right."""
+"""Operators that ``onnx.reference`` 1.23 computes wrongly at some opset, or by the layout of an operand, put right."""
 
 from __future__ import annotations
 
@@ -32,6 +32,28 @@ class BatchNormalization(OpRun):
         factor, shift, centre, spread = (p.reshape(-1, *(1,) * (x.ndim - 2)) for p in (scale, bias, mean, var))
         epsilon = np.asarray(attributes.get("epsilon", 1e-5), x.dtype)
         return (((x - centre) / np.sqrt(spread + epsilon) * factor + shift).astype(x.dtype),)
+
+
+class MatMul(OpRun):
+    """Of operands laid out row by row: numpy adds up in another order when an operand is a transposed view."""
+
+    op_domain = ""
+
+    def _run(self, a: Array, b: Array, **_: Any) -> tuple[Array]:
+        return (np.asarray(np.matmul(np.ascontiguousarray(a), np.ascontiguousarray(b))),)
+
+
+class Gemm(OpRun):
+    """As MatMul, for the same reason."""
+
+    op_domain = ""
+
+    def _run(self, a: Array, b: Array, c: Array | None = None, **attributes: Any) -> tuple[Array]:
+        left = np.ascontiguousarray(a.T if attributes.get("transA") else a)
+        right = np.ascontiguousarray(b.T if attributes.get("transB") else b)
+        alpha, beta = (np.asarray(attributes.get(name, 1.0), a.dtype) for name in ("alpha", "beta"))
+        product = left @ right * alpha
+        return ((product if c is None else product + c * beta).astype(a.dtype),)
 
 
 class Softmax(OpRun):
@@ -150,5 +172,5 @@ def _nearest(x: Array, scales: Array) -> Array:
 
 
 REPAIRS: tuple[type[OpRun], ...] = (
-    BatchNormalization, Softmax, LogSoftmax, Hardmax, Loop, OneHot, GatherElements, Resize, GridSample,
+    BatchNormalization, MatMul, Gemm, Softmax, LogSoftmax, Hardmax, Loop, OneHot, GatherElements, Resize, GridSample,
 )  # fmt: skip

@@ -62,3 +62,23 @@ def test_the_evaluator_agrees_with_the_runtime(proto: ModelProto, x: np.ndarray)
     assert ours.shape == runtime.shape
     assert ours.dtype == runtime.dtype
     np.testing.assert_allclose(ours, runtime, rtol=2e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("op", ["MatMul", "Gemm"])
+def test_a_product_does_not_depend_on_how_an_operand_lies_in_memory(op: str) -> None:
+    weights = RNG.normal(size=(96, 64)).astype(np.float32)
+    x = RNG.normal(size=(5, 96)).astype(np.float32)
+    plain = model([node(op, ["x", "w"], ["y"])], [("x", FLOAT, [5, 96])], [("y", FLOAT)], w=weights)
+    turned = [node("Transpose", ["w"], ["t"], perm=[1, 0]), node(op, ["x", "t"], ["y"])]
+    view = model(turned, [("x", FLOAT, [5, 96])], [("y", FLOAT)], w=np.ascontiguousarray(weights.T))
+    results = [np.asarray(Evaluator(proto).run({"x": x}, ["y"])["y"]) for proto in (plain, view)]
+    assert results[0].tobytes() == results[1].tobytes()
+    assert np.allclose(results[0], x @ weights, rtol=1e-5, atol=1e-5)
+
+
+def test_gemm_transposes_scales_and_adds() -> None:
+    a, b, c = (RNG.normal(size=shape).astype(np.float32) for shape in ((7, 3), (4, 7), (4,)))
+    made = node("Gemm", ["x", "b", "c"], ["y"], transA=1, transB=1, alpha=0.5, beta=2.0)
+    proto = model([made], [("x", FLOAT, [7, 3])], [("y", FLOAT)], b=b, c=c)
+    result = np.asarray(Evaluator(proto).run({"x": a}, ["y"])["y"])
+    assert np.allclose(result, 0.5 * (a.T @ b.T) + 2 * c, rtol=1e-5, atol=1e-5)
