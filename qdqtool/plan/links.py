@@ -25,7 +25,7 @@ Owner = tuple[Place, Scope, NodeProto, str]
 Linked = Iterator[tuple[Scope, str]]
 
 
-def owner_of(view: View, scope: Scope) -> Owner | None:
+def owner_of(scope: Scope) -> Owner | None:
     """The node that holds a body."""
     if scope.parent is None:
         return None
@@ -33,12 +33,11 @@ def owner_of(view: View, scope: Scope) -> Owner | None:
     return Place(scope.parent.path, index), scope.parent, scope.parent.nodes[index], attribute
 
 
-def _states(node: NodeProto, body: Scope) -> tuple[int, int]:
-    """(values carried round, inputs scanned) of a Loop or Scan."""
+def _states(node: NodeProto, body: Scope) -> int:
+    """How many values a Loop or Scan carries round."""
     if node.op_type == "Loop":
-        return len(node.input) - 2, 0
-    scanned = next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
-    return len(body.inputs) - scanned, scanned
+        return len(node.input) - 2
+    return len(body.inputs) - next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
 
 
 def links_back(view: View, place: Place, node: NodeProto, slot: int) -> Linked:
@@ -52,8 +51,7 @@ def links_back(view: View, place: Place, node: NodeProto, slot: int) -> Linked:
     elif node.op_type in ("Loop", "Scan"):
         offset = 1 if node.op_type == "Loop" else 0
         yield from ((body, body.outputs[slot + offset]) for body in bodies)
-        states, _ = _states(node, bodies[0])
-        if slot < states:
+        if slot < _states(node, bodies[0]):
             yield scope, node.input[slot + 2 * offset]
     elif node.op_type in MOVERS:
         yield from ((scope, node.input[i]) for i in _data(node))
@@ -69,8 +67,7 @@ def links_forward(view: View, use: Use, node: NodeProto) -> Linked:
         offset = 2 if node.op_type == "Loop" else 0
         if use.slot >= offset:
             yield body, body.inputs[use.slot]
-            states, _ = _states(node, body)
-            if use.slot - offset < states:
+            if use.slot - offset < _states(node, body):
                 yield scope, node.output[use.slot - offset]
     elif node.op_type in MOVERS and use.slot in _data(node):
         yield from ((scope, name) for name in node.output if name)
@@ -85,8 +82,7 @@ def links_out_of_body(owner: Owner, body: Scope, position: int) -> Linked:
     offset = 2 if node.op_type == "Loop" else 0
     if position >= offset:
         yield scope, node.input[position]
-        states, _ = _states(node, body)
-        if position - offset < states:
+        if position - offset < _states(node, body):
             yield body, body.outputs[position - (1 if offset else 0)]
 
 
@@ -98,7 +94,7 @@ def links_from_result(owner: Owner, body: Scope, position: int) -> Linked:
         return
     if position - offset < len(node.output) and node.output[position - offset]:
         yield scope, node.output[position - offset]
-    if node.op_type in ("Loop", "Scan") and position - offset < _states(node, body)[0]:
+    if node.op_type in ("Loop", "Scan") and position - offset < _states(node, body):
         yield body, body.inputs[position + (1 if node.op_type == "Loop" else 0)]
 
 

@@ -108,7 +108,7 @@ class Regions:
             yield from self._key(scope, name)
 
     def _input(self, scope: Scope, found: Definition, region: Region) -> Iterator[Key]:
-        owner = owner_of(self._view, scope)
+        owner = owner_of(scope)
         linked = [] if owner is None else list(links_out_of_body(owner, scope, found.index))
         if owner is None or not linked:
             self._pin_border(scope, f"input {found.key.name}", region)
@@ -152,7 +152,7 @@ class Regions:
             yield from self._key(scope, name)
 
     def _result(self, scope: Scope, key: Key, region: Region) -> Iterator[Key]:
-        owner = owner_of(self._view, scope)
+        owner = owner_of(scope)
         if owner is None:
             self._pin_border(scope, f"output {key.name}", region)
             return
