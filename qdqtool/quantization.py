@@ -13,6 +13,7 @@ from typing import Literal
 from qdqtool.dtypes import ElementType
 
 Kind = Literal["quantize", "dequantize"]
+Rounding = Literal["half even", "half up", "half down", "half away", "half to zero", "up", "down", "away", "to zero"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,19 @@ class Blocked:
 
 
 @dataclass(frozen=True, slots=True)
+class Tiles:
+    """One scale for each box of `lengths`, (axis, length) in order of the axes; an axis that is not named is not cut.
+
+    The general form: axis k is ``Tiles(((k, 1),))``, and the scale keeps the rank of the data. No row of ONNX has it.
+    """
+
+    lengths: tuple[tuple[int, int], ...]
+
+    def __str__(self) -> str:
+        return "tiles of " + " by ".join(f"{length} along axis {axis}" for axis, length in self.lengths)
+
+
+@dataclass(frozen=True, slots=True)
 class ByScale:
     """Per tensor or per `axis`: the rank of a run-time scale, which decides, is not known here."""
 
@@ -54,7 +68,7 @@ class ByScale:
         return f"per tensor or per axis {self.axis}, by a scale of unknown rank"
 
 
-Granularity = PerTensor | PerAxis | Blocked | ByScale
+Granularity = PerTensor | PerAxis | Blocked | Tiles | ByScale
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +77,7 @@ class Meaning:
 
     `expressed` is the type of the real values (input of a quantize, output of a dequantize), `scale_type` the type the
     scale is stored in, `compute` the type of a quantize step's division (None for dequantize, always float32).
-    `saturate` matters for float8 storage only and is True elsewhere.
+    `saturate` matters for float8 storage only and is True elsewhere. No version of ONNX has another `rounding` than half to even.
     """
 
     kind: Kind
@@ -73,6 +87,7 @@ class Meaning:
     granularity: Granularity | None
     compute: ElementType | None = None
     saturate: bool = True
+    rounding: Rounding = "half even"
 
     def __str__(self) -> str:
         storage, expressed = self.storage or "?", self.expressed or "?"
@@ -80,4 +95,5 @@ class Meaning:
         text = f"{direction}, {self.granularity or 'granularity unknown'}, {self.scale_type or '?'} scale"
         if self.compute is not None and self.compute is not self.scale_type:
             text += f", divided in {self.compute}"
+        text += "" if self.rounding == "half even" else f", rounded {self.rounding}"
         return text if self.saturate else text + ", not saturating"

@@ -1,7 +1,7 @@
 """Kernels that make one constant from others, any range at a time.
 
 Each kernel is a function ``(sources, params) -> Source``; ``open_kernel`` finds it by the name an expression gives. Codes are
-streamed, scales (small) are computed whole on first use.
+streamed, scales too when they are large.
 """
 
 from __future__ import annotations
@@ -16,9 +16,12 @@ import numpy as np
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
+from qdqtool.kernels import bits, moved, steps
+from qdqtool.kernels.arithmetic import arithmetic
 from qdqtool.kernels.cast import cast
 from qdqtool.kernels.regrouped import PANEL, Regrouped
-from qdqtool.kernels.sources import Array, Source, materialize, size
+from qdqtool.kernels.sources import Array, Reshaped, Source, materialize, size
+from qdqtool.kernels.transposed import Transposed
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +38,6 @@ class Mapped:
 
     def read(self, start: int, stop: int) -> Array:
         return self.change(self.source.read(start, stop))
-
-
-@dataclass(frozen=True, slots=True)
-class Reshaped:
-    """The same elements under another shape."""
-
-    source: Source
-    shape: tuple[int, ...]
-
-    @property
-    def dtype(self) -> ElementType:
-        return self.source.dtype
-
-    def read(self, start: int, stop: int) -> Array:
-        return self.source.read(start, stop)
 
 
 @dataclass(slots=True)
@@ -149,7 +137,7 @@ def _transpose(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     if swap is not None:
         pre, length, post = (prod(source.shape[a:b]) for a, b in pairwise((0, *swap, len(perm))))
         return Reshaped(Regrouped(source, pre, length, post, length), shape)
-    return Whole(lambda: materialize(source).transpose(perm), source.dtype, shape)
+    return Transposed(source, perm)
 
 
 def _swap(perm: tuple[int, ...]) -> tuple[int, int] | None:
@@ -198,6 +186,12 @@ def _divide(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     return Mapped(sources[0], sources[0].dtype, lambda a: np.ldexp(a, -exponent))
 
 
+def _arithmetic(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    (op,) = params
+    shape = np.broadcast_shapes(*(s.shape for s in sources))
+    return Whole(lambda: arithmetic(op, *(materialize(s) for s in sources)), sources[0].dtype, shape)
+
+
 KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
     "cast": _cast,
     "onnx_cast": _onnx_cast,
@@ -213,6 +207,16 @@ KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
     "expand": _expand,
     "window": _window,
     "divide": _divide,
+    "dequantize": steps.dequantized,
+    "quantize": steps.quantized,
+    "gather": moved.gathered,
+    "slice": moved.sliced,
+    "concat": moved.joined,
+    "arithmetic": _arithmetic,
+    "unpack_rows": bits.unpack_rows,
+    "unpack_columns": bits.unpack_columns,
+    "pack_rows": bits.pack_rows,
+    "product": bits.product,
 }
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from qdqtool.dtypes import ElementType
 Array = np.ndarray[Any, np.dtype[Any]]
 
 TILE = 1 << 18
+
+GROUP = 4
+"""Ranges that begin at a multiple of this begin at a whole byte of storage, whatever the type."""
 
 
 class Source(Protocol):
@@ -33,11 +37,26 @@ class Source(Protocol):
     def read(self, start: int, stop: int) -> Array: ...
 
 
+class Filling(Source, Protocol):
+    """A source that makes its elements where the reader wants them."""
+
+    def fill(self, start: int, out: Array) -> None:
+        """Write the elements from `start` on into `out`, 1-D and contiguous."""
+
+
+class Kept(Source, Protocol):
+    """A source whose storage can be had as it is, which saves unpacking it twice and allocating it at all."""
+
+    def read_storage(self, start: int, stop: int, out: Array) -> None:
+        """Write the bytes of ``[start, stop)`` into `out`; `start` is a multiple of `GROUP`."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArraySource:
     """A tensor already in memory."""
 
     array: Array
+    parallel = True
 
     @property
     def dtype(self) -> ElementType:
@@ -49,6 +68,49 @@ class ArraySource:
 
     def read(self, start: int, stop: int) -> Array:
         return self.array.reshape(-1)[start:stop]
+
+
+@dataclass(frozen=True, slots=True)
+class Reshaped:
+    """The same elements under another shape."""
+
+    source: Source
+    shape: tuple[int, ...]
+
+    @property
+    def dtype(self) -> ElementType:
+        return self.source.dtype
+
+    @property
+    def parallel(self) -> bool:
+        return parallel(self.source)
+
+    def read(self, start: int, stop: int) -> Array:
+        return self.source.read(start, stop)
+
+    def fill(self, start: int, out: Array) -> None:
+        fill(self.source, start, out)
+
+
+def parallel(source: Source) -> bool:
+    """Whether two threads may read the source at once, and gain by it."""
+    return bool(getattr(source, "parallel", False))
+
+
+def kept(source: Source) -> Kept | None:
+    """The source itself, or the one of which it is another shape, when its storage can be read and has the byte order of this machine."""
+    while isinstance(source, Reshaped):
+        source = source.source
+    readable = hasattr(source, "read_storage") and (sys.byteorder == "little" or source.dtype.bits <= 8)
+    return cast("Kept", source) if readable else None
+
+
+def fill(source: Source, start: int, out: Array) -> None:
+    """Write the elements from `start` on into `out`, 1-D and contiguous."""
+    if hasattr(source, "fill"):
+        source.fill(start, out)
+    else:
+        out[:] = source.read(start, start + out.size)
 
 
 def size(source: Source) -> int:

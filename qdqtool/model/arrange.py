@@ -14,9 +14,9 @@ from qdqtool import dtypes
 from qdqtool.errors import QdqtoolError, Unreadable
 from qdqtool.kernels.sources import Source
 from qdqtool.model import external, inline, paths, tensors, walk
-from qdqtool.model.encode import Stream
 from qdqtool.model.external import Extent
 from qdqtool.model.layout import Layout, Piece
+from qdqtool.model.stream import Stream
 
 SMALLEST = 1024
 """Tensors below this many bytes stay in the protobuf, as in onnx.save."""

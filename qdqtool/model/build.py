@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from onnx import ModelProto
@@ -14,29 +14,52 @@ from qdqtool.model.datafiles import link_files, write_files
 from qdqtool.model.encode import Part
 from qdqtool.model.layout import Layout
 from qdqtool.model.load import Loaded
+from qdqtool.model.stream import Wrote, ignore
 from qdqtool.model.workshop import Workshop
+
+Progress = Callable[[int, int], None]
+"""Told how many bytes are written and how many there will be; from any thread, but never from two at once."""
 
 
 def build(
-    proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, workshop: Workshop, limit: int
+    proto: ModelProto,
+    pending: Mapping[str, Source],
+    loaded: Loaded,
+    wishes: Wishes,
+    workshop: Workshop,
+    limit: int,
+    progress: Progress | None,
 ) -> tuple[str, ...]:
     """Write the model and its data files into the workshop; returns the names of the data files."""
     layout, parts = _arrange(proto, pending, loaded, wishes, limit)
-    names = write_files(layout, workshop.files, wishes.folder)
+    wrote = ignore if progress is None else _counted(progress, layout.bytes_in_files + encode.length(parts))
+    names = write_files(layout, workshop.files, wishes.folder, wrote)
     renamed = any(old != new for old, new in names.items())
     if wishes.whole_files and renamed:
         # The bytes of the input name files that are other files here.
         for name in names.values():
             (workshop.files / name).unlink()
-        return build(proto, pending, loaded, replace(wishes, whole_files=False), workshop, limit)
+        return build(proto, pending, loaded, replace(wishes, whole_files=False), workshop, limit, progress)
     with open(workshop.files / wishes.model, "wb") as file:
         if wishes.whole_files and loaded.path is not None:
             disk.copy_range(loaded.path, 0, loaded.path.stat().st_size, file)
         else:
-            encode.write(encode.parts(proto, layout.substitutes(names)) if renamed else parts, file)
+            encode.write(encode.parts(proto, layout.substitutes(names)) if renamed else parts, file, wrote)
         disk.sync(file)
     link_files(layout.links, workshop.files)
     return tuple(names.values())
+
+
+def _counted(progress: Progress, total: int) -> Wrote:
+    """Adds up what is written; the names of files may make the protobuf longer than was thought."""
+    done = 0
+
+    def wrote(count: int) -> None:
+        nonlocal done
+        done = min(done + count, total)
+        progress(done, total)
+
+    return wrote
 
 
 def _arrange(proto: ModelProto, pending: Mapping[str, Source], loaded: Loaded, wishes: Wishes, limit: int) -> tuple[Layout, list[Part]]:

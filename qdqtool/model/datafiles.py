@@ -10,28 +10,30 @@ from qdqtool.errors import QdqtoolError
 from qdqtool.model import disk
 from qdqtool.model.external import Extent
 from qdqtool.model.layout import Layout, Piece
+from qdqtool.model.stream import Wrote
 
 
-def write_files(layout: Layout, folder: Path, target: Path) -> dict[str, str]:
+def write_files(layout: Layout, folder: Path, target: Path, wrote: Wrote) -> dict[str, str]:
     """Write the data files; returns the final name of each location."""
     names: dict[str, str] = {}
     for location, pieces in layout.files.items():
         path = folder / location
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_pieces(pieces, path)
+        _write_pieces(pieces, path, wrote)
         names[location] = _free_name(location, path, target)
         os.replace(path, folder / names[location])
     return names
 
 
-def _write_pieces(pieces: Iterable[Piece], path: Path) -> None:
+def _write_pieces(pieces: Iterable[Piece], path: Path, wrote: Wrote) -> None:
     with open(path, "wb") as file:
         for piece in pieces:
             file.seek(piece.offset)
             if isinstance(piece.content, Extent):
                 disk.copy_range(piece.content.path, piece.content.offset, piece.length, file)
+                wrote(piece.length)
             else:
-                piece.content.write(file)
+                piece.content.write(file, wrote)
             if file.tell() != piece.offset + piece.length:
                 raise QdqtoolError("internal", f"a constant in {path.name} has not the size of its shape", hint="please report this")
         disk.sync(file)

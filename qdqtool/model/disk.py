@@ -5,7 +5,7 @@ Nothing is ever mapped: a mapped page counts as resident memory, a page read by 
 
 from __future__ import annotations
 
-import hashlib
+import io
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -25,6 +25,24 @@ def read_at(path: Path, start: int, length: int) -> bytes:
         os.close(descriptor)
 
 
+def read_into(path: Path, start: int, out: memoryview) -> int:
+    """Fill `out` from the byte `start` on; returns how many bytes there were."""
+    if not hasattr(os, "preadv"):
+        found = read_at(path, start, len(out))
+        out[: len(found)] = found
+        return len(found)
+    descriptor, done = os.open(path, os.O_RDONLY | _BINARY), 0
+    try:
+        while done < len(out):
+            count = os.preadv(descriptor, [out[done:]], start + done)
+            if not count:
+                break
+            done += count
+    finally:
+        os.close(descriptor)
+    return done
+
+
 def _read(descriptor: int, start: int, length: int) -> bytes:
     pieces: list[bytes] = []
     while length > 0:
@@ -41,6 +59,18 @@ def _read_once(descriptor: int, start: int, length: int) -> bytes:
         return os.pread(descriptor, length, start)
     os.lseek(descriptor, start, os.SEEK_SET)
     return os.read(descriptor, length)
+
+
+def positional(file: BinaryIO) -> bool:
+    """Whether `write_at` can write to it."""
+    return hasattr(os, "pwrite") and isinstance(file, io.BufferedWriter)
+
+
+def write_at(file: BinaryIO, start: int, data: memoryview) -> None:
+    """Write at a position, past the buffer of the file and without moving in it."""
+    while data:
+        written = os.pwrite(file.fileno(), data, start)
+        start, data = start + written, data[written:]
 
 
 def copy_range(source: Path, start: int, length: int, target: BinaryIO) -> None:
@@ -116,6 +146,8 @@ def contains(path: Path, word: bytes) -> bool:
 
 def digest(path: Path) -> str:
     """Hash of a file's content."""
+    import hashlib  # takes a while to load
+
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -14,7 +14,8 @@ from qdqtool.model import disk, packing, paths
 from qdqtool.model.packing import Array
 
 LFS = b"version https://git-lfs.github.com/spec/"
-_FETCH = "the file is a git-lfs pointer; `git lfs pull` fetches the data"
+_LONGEST_POINTER = 1024
+_FETCH = "`git lfs pull` fetches the data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,13 +39,21 @@ class ExternalSource:
     dtype: ElementType
     shape: tuple[int, ...]
     name: str
+    parallel = True
 
     def read(self, start: int, stop: int) -> Array:
         first, end, skip = packing.byte_range(self.dtype, start, stop)
         data = disk.read_at(self.extent.path, self.extent.offset + first, end - first)
-        if len(data) < end - first:
-            raise Unreadable("data-short", f"the file of tensor '{self.name}' shrank while it was read", where=str(self.extent.path))
+        self._require(len(data), end - first)
         return packing.unpack(data, self.dtype, skip, stop - start)
+
+    def read_storage(self, start: int, stop: int, out: Array) -> None:
+        first, end, _ = packing.byte_range(self.dtype, start, stop)
+        self._require(disk.read_into(self.extent.path, self.extent.offset + first, out.data), end - first)
+
+    def _require(self, found: int, wanted: int) -> None:
+        if found < wanted:
+            raise Unreadable("data-short", f"the file of tensor '{self.name}' shrank while it was read", where=str(self.extent.path))
 
 
 def is_external(tensor: TensorProto) -> bool:
@@ -73,6 +82,13 @@ def extent(tensor: TensorProto, expected: int, base_dir: Path | None) -> Extent:
         The location is refused (see `paths`), the file is missing, a git-lfs pointer or too short, or offset and
         length are no numbers or do not fit type and shape.
     """
+    found = planned(tensor, expected, base_dir)
+    require(tensor, found)
+    return found
+
+
+def planned(tensor: TensorProto, expected: int, base_dir: Path | None) -> Extent:
+    """As `extent`, without a look at the file."""
     if base_dir is None:
         hint = "name the folder of the data (base_dir= in Python)"
         raise Unreadable("data-without-folder", f"tensor '{tensor.name}' lies in a file, and the model's folder is not known", hint=hint)
@@ -83,13 +99,13 @@ def extent(tensor: TensorProto, expected: int, base_dir: Path | None) -> Extent:
     if length != expected:
         why = f"its type and shape {list(tensor.dims)} ask for {expected} bytes, the model says that {length} are stored"
         raise _error("data-length", tensor, "has external data of the wrong length", path, why)
-    found = Extent(path, offset, length)
-    _require(tensor, found)
-    return found
+    return Extent(path, offset, length)
 
 
 def _entries(tensor: TensorProto) -> dict[str, str]:
-    return {entry.key: entry.value for entry in tensor.external_data}
+    # protobuf hands out bytes where a damaged file holds no UTF-8
+    values = ((entry.key, entry.value) for entry in tensor.external_data)
+    return {key: value if isinstance(value, str) else bytes(value).decode("utf-8", "replace") for key, value in values}
 
 
 def _number(tensor: TensorProto, entries: dict[str, str], key: str, default: int) -> int:
@@ -102,19 +118,22 @@ def _number(tensor: TensorProto, entries: dict[str, str], key: str, default: int
     return int(text)
 
 
-def _require(tensor: TensorProto, wanted: Extent) -> None:
+def require(tensor: TensorProto, wanted: Extent) -> None:
+    """Unreadable when the file is missing, a git-lfs pointer, or ends before the extent."""
     try:
         with open(wanted.path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            pointer = size < wanted.end and file.read(len(LFS)) == LFS
+            pointer = size < _LONGEST_POINTER and file.read(len(LFS)) == LFS
     except (FileNotFoundError, NotADirectoryError):
         hint = "copy it there (in Python, base_dir= names another folder)"
         raise _error("data-missing", tensor, "has its data in a file that is not there", wanted.path, hint=hint) from None
     except OSError as error:
         raise _error("data-unreadable", tensor, "has its data in a file that cannot be read", wanted.path, str(error)) from None
+    if pointer:
+        raise _error("data-pointer", tensor, "has its data in a file that is only a git-lfs pointer", wanted.path, hint=_FETCH)
     if size < wanted.end:
         why = f"bytes {wanted.offset} to {wanted.end} are needed, the file has {size}"
-        hint = _FETCH if pointer else "the file is cut off or belongs to another model; fetch it again"
+        hint = "the file is cut off or belongs to another model; fetch it again"
         raise _error("data-short", tensor, "has its data in a file that is too short", wanted.path, why, hint)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
@@ -35,13 +36,12 @@ class Use(NamedTuple):
     slot: int
 
 
-@dataclass(frozen=True, slots=True)
-class Definition:
+class Definition(NamedTuple):
     """Where a value comes from; `index` is the producing node, or the position among the scope's inputs."""
 
     key: Key
     kind: Literal["input", "initializer", "node"]
-    index: int = -1
+    index: int = -1  # type: ignore[assignment]
     slot: int = 0
 
 
@@ -114,6 +114,7 @@ class View:
         for (dom, name, overload), function in self.functions.items():
             self._add(("function", dom, name, overload), function, imports_of(function.opset_import), None)
         self._frozen_inputs = proto.ir_version < 4
+        self._places: list[tuple[Place, Scope, NodeProto]] = []
         self.uses: dict[Key, list[Use]] = {}
         self.results: dict[Key, list[ScopePath]] = {}
         for scope in self.scopes.values():
@@ -133,16 +134,17 @@ class View:
         scope = Scope(path, body, imports, parent, nodes, inputs, outputs, initializers, sparse, producers)
         self.scopes[path] = scope
         for index, node in enumerate(nodes):
-            for attribute, graph in subgraphs(node):
+            for attribute, graph in subgraphs(node) if node.attribute else ():
                 below = (*path, str(index), attribute)
                 self._add(below, graph, imports, scope)
                 scope.children[index, attribute] = self.scopes[below]
 
     def _index(self, scope: Scope) -> None:
         for index, node in enumerate(scope.nodes):
+            place = Place(scope.path, index)
             for slot, name in enumerate(node.input):
                 if name and (found := self.find(scope, name)):
-                    self.uses.setdefault(found.key, []).append(Use(Place(scope.path, index), slot))
+                    self.uses.setdefault(found.key, []).append(Use(place, slot))
         for name in scope.outputs:
             if found := self.find(scope, name):
                 self.results.setdefault(found.key, []).append(scope.path)
@@ -168,6 +170,29 @@ class View:
             at = at.parent
         return None
 
+    @cached_property
+    def tidy(self) -> bool:
+        """Whether this is one graph without subgraphs and functions, sorted, every name in it text and defined once: most models are.
+
+        Nothing has to be tidy; what is not is only slower to judge.
+        """
+        scope = self.scopes[MAIN]
+        if len(self.scopes) > 1 or None in scope.found.values() or not isinstance(scope.body, GraphProto):
+            return False
+        operators = {node.op_type for node in scope.nodes} | {node.domain for node in scope.nodes}
+        if not all(isinstance(name, str) for name in (*operators, *scope.imports)):
+            return False
+        stored = scope.initializers.keys() | scope.sparse
+        counts = (
+            (len(scope.producers), sum(1 for node in scope.nodes for name in node.output if name)),
+            (len(stored), len(scope.body.initializer) + len(scope.body.sparse_initializer)),
+            (len(set(scope.inputs)), len(scope.inputs)),
+        )
+        once = all(distinct == number for distinct, number in counts) and scope.producers.keys().isdisjoint({*stored, *scope.inputs})
+        return once and all(
+            use.place.index > scope.producers[key.name][0] for key, uses in self.uses.items() if key.name in scope.producers for use in uses
+        )
+
     def node(self, place: Place) -> NodeProto:
         return self.scopes[place.scope].nodes[place.index]
 
@@ -177,9 +202,10 @@ class View:
 
     def places(self) -> Iterator[tuple[Place, Scope, NodeProto]]:
         """Every node of every scope."""
-        for scope in self.scopes.values():
-            for index, node in enumerate(scope.nodes):
-                yield Place(scope.path, index), scope, node
+        if not self._places:
+            scopes = self.scopes.values()
+            self._places = [(Place(scope.path, index), scope, node) for scope in scopes for index, node in enumerate(scope.nodes)]
+        return iter(self._places)
 
     def function_of(self, node: NodeProto) -> FunctionProto | None:
         """The local function that a node calls."""

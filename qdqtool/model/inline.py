@@ -42,10 +42,18 @@ class RawSource:
     _data: bytes | None = None
 
     def read(self, start: int, stop: int) -> Array:
+        data, skip = self._bytes(start, stop)
+        return packing.unpack(data, self.dtype, skip, stop - start)
+
+    def read_storage(self, start: int, stop: int, out: Array) -> None:
+        out[:] = np.frombuffer(self._bytes(start, stop)[0], np.uint8)
+
+    def _bytes(self, start: int, stop: int) -> tuple[memoryview, int]:
+        """The storage of a range, and how many elements of it come before the range."""
         data = self.tensor.raw_data if self._data is None else self._data
         first, end, skip = packing.byte_range(self.dtype, start, stop)
         self._data = data if self.nbytes <= _SMALL or end < self.nbytes else None
-        return packing.unpack(data[first:end], self.dtype, skip, stop - start)
+        return memoryview(data)[first:end], skip
 
 
 def has_data(tensor: TensorProto) -> bool:
@@ -63,13 +71,23 @@ def require_length(tensor: TensorProto, found: int, expected: int, unit: str) ->
 
 def typed(tensor: TensorProto, dtype: ElementType, count: int) -> Array:
     """The `count` elements of the field that ONNX prescribes for `dtype`, as a 1-D array of ``dtype.numpy``."""
+    require_entries(tensor, dtype, count)
     values = getattr(tensor, _FIELDS.get(dtype, "int32_data"))
     if dtype is dtypes.STRING:
-        require_length(tensor, len(values), count, "strings")
         return np.array([text(value) for value in values], object)
     if dtype in _FIELDS:
-        return _wide(tensor, values, dtype, count)
-    return _narrow(tensor, np.array(values, np.int32), dtype, count)
+        return _wide(values, dtype)
+    return _narrow(np.array(values, np.int32), dtype, count)
+
+
+def require_entries(tensor: TensorProto, dtype: ElementType, count: int) -> None:
+    """As `require_length`, for a tensor in the field of its type."""
+    found = len(getattr(tensor, _FIELDS.get(dtype, "int32_data")))
+    if dtype.bits in (2, 4):
+        require_length(tensor, found, dtype.nbytes(count), "bytes")
+    else:
+        parts = 2 if dtype.kind == "complex" else 1
+        require_length(tensor, found, count * parts, "strings" if dtype is dtypes.STRING else "numbers")
 
 
 def text(data: bytes) -> str:
@@ -77,19 +95,15 @@ def text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape")
 
 
-def _wide(tensor: TensorProto, values: Any, dtype: ElementType, count: int) -> Array:
-    parts = 2 if dtype.kind == "complex" else 1
-    require_length(tensor, len(values), count * parts, "numbers")
+def _wide(values: Any, dtype: ElementType) -> Array:
     part = np.dtype(f"f{dtype.numpy.itemsize // 2}") if dtype.kind == "complex" else dtype.numpy
     return np.array(values, np.uint64 if dtype.kind == "uint" else part).astype(part, copy=False).view(dtype.numpy)
 
 
-def _narrow(tensor: TensorProto, values: Array, dtype: ElementType, count: int) -> Array:
+def _narrow(values: Array, dtype: ElementType, count: int) -> Array:
     """Codes in ``int32_data``: one for each entry, but 2- and 4-bit types fill its low byte; float16 and the like as bits."""
     if dtype.bits in (2, 4):
-        require_length(tensor, len(values), dtype.nbytes(count), "bytes")
         return packing.unpack(values.astype(np.uint8).tobytes(), dtype, 0, count)
-    require_length(tensor, len(values), count, "numbers")
     if dtype.bits == 6:
         return (values & 0x3F).astype(np.uint8).view(dtype.numpy)
     return values.astype(f"u{dtype.numpy.itemsize}").view(dtype.numpy)

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from onnx import TensorProto
 
-from qdqtool.model.encode import Stream, Substitute
+from qdqtool.model.encode import Substitute
 from qdqtool.model.external import Extent
+from qdqtool.model.stream import Stream
 
 ALIGNMENT = 4096
 """Offsets in data files, as onnx.proto recommends, so that runtimes can map them."""
@@ -43,6 +44,10 @@ class Layout:
         pieces = self.files.setdefault(location, [])
         end = pieces[-1].offset + pieces[-1].length if pieces else 0
         pieces.append(Piece(content, -(-end // ALIGNMENT) * ALIGNMENT, length, list(owners)))
+
+    @property
+    def bytes_in_files(self) -> int:
+        return sum(piece.length for pieces in self.files.values() for piece in pieces)
 
     def substitutes(self, names: Mapping[str, str]) -> dict[int, Substitute]:
         """What to write for each tensor; `names` gives the final name of each location."""

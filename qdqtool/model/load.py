@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ class Loaded:
     data_files: frozenset[str] = frozenset()
 
 
-def load(model: str | Path | ModelProto, base_dir: str | Path | None = None) -> Loaded:
+def load(model: str | Path | ModelProto, base_dir: str | Path | None = None, *, trusting: bool = False) -> Loaded:
     """Open a model without reading its external data.
 
     Parameters
@@ -39,6 +40,9 @@ def load(model: str | Path | ModelProto, base_dir: str | Path | None = None) -> 
         A file, or a model in memory (taken as it is, not copied).
     base_dir : str or Path, optional
         Folder of the external data; by default that of the file.
+    trusting : bool
+        Open whatever is a model at all, for a reader that judges the rest itself: neither compiled graphs nor places of
+        external data are refused here.
 
     Raises
     ------
@@ -54,8 +58,11 @@ def load(model: str | Path | ModelProto, base_dir: str | Path | None = None) -> 
     folder = Path(base_dir).absolute() if base_dir is not None else path.parent if path else None
     if base_dir is not None and folder is not None and not folder.is_dir():
         raise Unreadable("no-such-folder", f"base_dir {folder} is no folder", hint="name the folder that holds the external data")
-    _require_graph(proto, path)
-    return Loaded(proto, path, folder, _data_files(proto, path, folder))
+    names = {external.location(tensor): tensor.name for tensor in tensors(proto) if external.is_external(tensor)}
+    if not trusting:
+        _require_graph(proto, path)
+        _require_inside(names, path, folder)
+    return Loaded(proto, path, folder, frozenset(names))
 
 
 def opset_of(holder: ModelProto | FunctionProto) -> int:
@@ -131,11 +138,9 @@ def _require_graph(proto: ModelProto, path: Path | None) -> None:
         raise Unreadable("compiled-model", "the model is compiled", where=where, why=why, hint="use the .onnx file it was compiled from")
 
 
-def _data_files(proto: ModelProto, path: Path | None, folder: Path | None) -> frozenset[str]:
+def _require_inside(names: Mapping[str, str], path: Path | None, folder: Path | None) -> None:
     """Refuses data outside the model's folder here, where the model's own path is known; later readers need only the folder."""
-    names = {external.location(tensor): tensor.name for tensor in tensors(proto) if external.is_external(tensor)}
     if folder is not None:
         folders = (folder, *(paths.homes(path) if path else ()))
         for location, tensor in names.items():
             paths.require_inside(paths.join(folder, location, tensor), folders, tensor)
-    return frozenset(names)

@@ -11,29 +11,33 @@ from typing import Any
 import numpy as np
 
 from qdqtool.dtypes import ElementType
+from qdqtool.kernels.bits import gather_bits, spread_bits
+from qdqtool.kernels.sources import GROUP
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-GROUP = 4
-"""Ranges that begin at a multiple of this begin at a whole byte, whatever the type."""
 
-
-def unpack(data: bytes, dtype: ElementType, skip: int, count: int) -> Array:
+def unpack(data: bytes | memoryview, dtype: ElementType, skip: int, count: int) -> Array:
     """`count` elements as a 1-D array of ``dtype.numpy``, leaving out the first `skip` of those in `data`."""
     if not dtype.packed:
         return _native(np.frombuffer(data, dtype.numpy, count, skip * dtype.numpy.itemsize), dtype)
     packed = np.frombuffer(data, np.uint8)
-    codes = _unpack6(packed) if dtype.bits == 6 else _unpack_shifts(packed, dtype.bits)
+    codes = _unpack6(packed) if dtype.bits == 6 else spread_bits(packed, dtype.bits)
     return codes[skip : skip + count].view(dtype.numpy)
 
 
 def pack(array: Array, dtype: ElementType) -> bytes:
     """The storage of an array of ``dtype.numpy``, row by row."""
+    return storage(array, dtype).tobytes()
+
+
+def storage(array: Array, dtype: ElementType) -> Array:
+    """The same as an array of bytes, without a copy where the memory has them already."""
     flat = np.ascontiguousarray(array).reshape(-1)
     if not dtype.packed:
-        return _native(flat, dtype).tobytes()
+        return _native(flat, dtype).view(np.uint8)
     codes = flat.view(np.uint8)
-    return (_pack6(codes) if dtype.bits == 6 else _pack_shifts(codes, dtype.bits)).tobytes()
+    return _pack6(codes) if dtype.bits == 6 else gather_bits(_padded(codes, 8 // dtype.bits).reshape(-1), dtype.bits)
 
 
 def byte_range(dtype: ElementType, start: int, stop: int) -> tuple[int, int, int]:
@@ -49,24 +53,6 @@ def _native(array: Array, dtype: ElementType) -> Array:
         return array
     width = dtype.numpy.itemsize // (2 if dtype.kind == "complex" else 1)  # pragma: no cover
     return array.view(f"u{width}").byteswap().view(dtype.numpy)  # pragma: no cover
-
-
-def _unpack_shifts(packed: Array, bits: int) -> Array:
-    per_byte = 8 // bits
-    codes = np.empty((packed.size, per_byte), np.uint8)
-    for position in range(per_byte):
-        np.right_shift(packed, bits * position, out=codes[:, position])
-    codes &= (1 << bits) - 1
-    return codes.reshape(-1)
-
-
-def _pack_shifts(codes: Array, bits: int) -> Array:
-    per_byte = 8 // bits
-    columns = _padded(codes, per_byte) & np.uint8((1 << bits) - 1)
-    packed = columns[:, 0].copy()
-    for position in range(1, per_byte):
-        packed |= columns[:, position] << np.uint8(bits * position)
-    return packed
 
 
 def _unpack6(packed: Array) -> Array:

@@ -20,7 +20,7 @@ from qdqtool.errors import QdqtoolError, Usage
 from qdqtool.kernels.sources import Source
 from qdqtool.model import disk, paths
 from qdqtool.model.arrange import Wishes
-from qdqtool.model.build import build
+from qdqtool.model.build import Progress, build
 from qdqtool.model.load import Loaded, load
 from qdqtool.model.workshop import Workshop, open_workshop, sweep
 
@@ -88,6 +88,7 @@ def stage(
     overwrite: bool = False,
     unchanged: bool = False,
     limit: int = PROTOBUF_LIMIT,
+    progress: Progress | None = None,
 ) -> Staged:
     """Write a result into a staging folder beside `out`.
 
@@ -108,6 +109,8 @@ def stage(
         Whether `out` may exist; then its old data files go when no other model needs them.
     unchanged : bool
         Nothing was converted: the output gets the very bytes of the input.
+    progress : callable, optional
+        Called with the bytes written so far and the bytes there will be, after each piece of a few MiB.
 
     Raises
     ------
@@ -122,7 +125,7 @@ def stage(
     workshop = open_workshop(out.parent)
     try:
         wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=unchanged and external_data is None)
-        names = build(proto, pending, loaded, wishes, workshop, limit)
+        names = build(proto, pending, loaded, wishes, workshop, limit, progress)
         fresh = tuple(name for name in names if not (out.parent / name).exists())
         return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names))
     except OSError as error:

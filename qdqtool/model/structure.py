@@ -38,11 +38,19 @@ def require_sound(model: ModelProto) -> None:
 
 
 def faults(model: ModelProto) -> list[Fault]:
-    """Values defined twice in one scope, values read but defined nowhere, cycles, and functions that call themselves."""
-    found = [*_scope(model.graph, "main", frozenset()), *_recursive(model.functions)]
+    """Values defined twice in one scope, values read but defined nowhere, cycles, functions that call themselves, garbled operators."""
+    found = [*_garbled(model), *_scope(model.graph, "main", frozenset()), *_recursive(model.functions)]
     for function in model.functions:
         found += _scope(function, f"function {function.name}", frozenset())
     return found
+
+
+def _garbled(model: ModelProto) -> Iterator[Fault]:
+    """Where there is no UTF-8, protobuf hands out bytes."""
+    for holder, where in ((model, ""), *((f, f"function {f.name}") for f in model.functions)):
+        names = [entry.domain for entry in holder.opset_import]
+        names += [holder.domain, holder.name] if isinstance(holder, FunctionProto) else []
+        yield from (Fault("garbled-name", where, f"a domain or function is no text: {n!r}") for n in names if not isinstance(n, str))
 
 
 def order(nodes: Sequence[NodeProto]) -> list[int]:
@@ -56,12 +64,17 @@ def order(nodes: Sequence[NodeProto]) -> list[int]:
     return places
 
 
+def premature(nodes: Sequence[NodeProto]) -> list[int]:
+    """Indices of nodes that stand before one whose result they read."""
+    producer = {name: index for index, node in enumerate(nodes) for name in node.output if name}
+    return [index for index, node in enumerate(nodes) if any(producer.get(name, -1) > index for name in _operands(node))]
+
+
 def _order(nodes: Sequence[NodeProto]) -> tuple[list[int], list[int]]:
     producer = {name: index for index, node in enumerate(nodes) for name in node.output if name}
-    needs = [{producer[name] for name in reads(node) if name in producer} for node in nodes]
-    if all(not need or max(need) < index for index, need in enumerate(needs)):
+    if not any(producer.get(name, -1) >= index for index, node in enumerate(nodes) for name in _operands(node)):
         return list(range(len(nodes))), []
-    return _sorted(needs)
+    return _sorted([{producer[name] for name in _operands(node) if name in producer} for node in nodes])
 
 
 def _sorted(needs: list[set[int]]) -> tuple[list[int], list[int]]:
@@ -89,46 +102,78 @@ def reads(node: NodeProto) -> set[str]:
     return names
 
 
+def _operands(node: NodeProto) -> Iterable[str]:
+    """As `reads`, perhaps with doubles and empty names; most nodes have nothing but operands."""
+    return reads(node) if node.attribute else node.input
+
+
 def _captured(graph: GraphProto) -> set[str]:
     inside = {name for node in graph.node for name in reads(node)} | {value.name for value in graph.output}
     return inside - set(_definitions(graph))
 
 
 def _definitions(body: GraphProto | FunctionProto) -> list[str]:
-    """Names that a scope defines, one for each definition; an initializer may be the default of an input of its name."""
-    outputs = [name for node in body.node for name in node.output if name]
+    """Names that a scope defines, one for each definition."""
+    return [*_given(body), *(name for node in body.node for name in node.output if name)]
+
+
+def _given(body: GraphProto | FunctionProto) -> list[str]:
+    """Those that no node defines; an initializer may be the default of an input of its name."""
     if isinstance(body, FunctionProto):
-        return [*body.input, *outputs]
+        return list(body.input)
     inputs = [value.name for value in body.input]
     tensors = [t.name for t in body.initializer] + [s.values.name for s in body.sparse_initializer]
     known = set(inputs)
     defaults = Counter(name for name in tensors if name in known)
     twice = [name for name, count in defaults.items() for _ in range(count - 1)]
-    return [*inputs, *(name for name in tensors if name and name not in known), *twice, *outputs]
+    return [*inputs, *(name for name in tensors if name and name not in known), *twice]
 
 
 def _scope(body: GraphProto | FunctionProto, title: str, outside: frozenset[str]) -> Iterator[Fault]:
     names = _definitions(body)
+    visible = outside | frozenset(names)
+    if len(set(names)) < len(names) or not _tidy(body, outside):
+        yield from _own(body, title, names, visible)
+    for node in body.node:
+        for attribute, graph in subgraphs(node) if node.attribute else ():
+            yield from _scope(graph, f"{title} / {label(node)}.{attribute}", visible)
+
+
+def _tidy(body: GraphProto | FunctionProto, outside: frozenset[str]) -> bool:
+    """Sorted, nothing missing and nothing garbled: what one pass shows of nearly every graph."""
+    known = {*outside, *_given(body), ""}
+    for node in body.node:
+        if not known.issuperset(_operands(node)) or not _is_text(node):
+            return False
+        known.update(node.output)
+    results = body.output if isinstance(body, FunctionProto) else [value.name for value in body.output]
+    return "" not in results and known.issuperset(results)
+
+
+def _is_text(node: NodeProto) -> bool:
+    return isinstance(node.op_type, str) and isinstance(node.domain, str)
+
+
+def _own(body: GraphProto | FunctionProto, title: str, names: Sequence[str], visible: frozenset[str]) -> Iterator[Fault]:
+    """The faults of a scope, without those of its subgraphs."""
     for name, count in Counter(names).items():
         if count > 1:
             yield Fault("defined-twice", title, f"value '{name}' is defined {count} times")
-    visible = outside | frozenset(names)
     yield from _undefined(body, title, visible)
     _, waiting = _order(body.node)
     if waiting:
         yield Fault("cycle", title, f"nodes wait for each other: {_some(label(body.node[i]) for i in waiting)}")
-    for node in body.node:
-        for attribute, graph in subgraphs(node):
-            yield from _scope(graph, f"{title} / {label(node)}.{attribute}", visible)
 
 
 def _undefined(body: GraphProto | FunctionProto, title: str, visible: frozenset[str]) -> Iterator[Fault]:
     for node in body.node:
+        if not _is_text(node):
+            yield Fault("garbled-name", f"{title} / {label(node)}", f"operator or domain is no text: {node.op_type!r}, {node.domain!r}")
         for name in node.input:
             if name and name not in visible:
                 yield Fault("undefined-value", f"{title} / {label(node)}", f"the node reads '{name}', which nothing defines")
     for output in body.output:
-        name = output if isinstance(output, str) else output.name
+        name = getattr(output, "name", output)
         if name not in visible:
             yield Fault("undefined-value", title, f"output '{name}' is defined by nothing")
 

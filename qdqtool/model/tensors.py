@@ -18,6 +18,9 @@ from qdqtool.errors import Unreadable
 from qdqtool.kernels.sources import Array, ArraySource, Source, materialize
 from qdqtool.model import external, inline, packing
 
+HIGHEST_RANK = 64
+"""Of numpy's arrays."""
+
 _DAMAGED = "the file is damaged; export it again"
 
 Header = tuple[ElementType, tuple[int, ...]]
@@ -33,8 +36,10 @@ def element_type(tensor: TensorProto) -> ElementType:
 
 
 def shape(tensor: TensorProto) -> tuple[int, ...]:
-    """Dimensions; Unreadable when one is negative."""
+    """Dimensions; Unreadable when one is negative, or when there are more than an array can have."""
     dims = tuple(tensor.dims)
+    if len(dims) > HIGHEST_RANK:
+        raise Unreadable("constant-shape", f"tensor '{tensor.name}' has {len(dims)} dimensions", hint=_DAMAGED)
     if any(d < 0 for d in dims):
         raise Unreadable("constant-shape", f"tensor '{tensor.name}' has the shape {list(dims)}", hint=_DAMAGED)
     return dims
@@ -73,6 +78,17 @@ def source(tensor: TensorProto, base_dir: Path | None) -> Source:
         inline.require_length(tensor, len(tensor.raw_data), dtype.nbytes(count), "bytes")
         return inline.RawSource(tensor, dtype, dims, dtype.nbytes(count))
     return ArraySource(inline.typed(tensor, dtype, count).reshape(dims))
+
+
+def require_whole(tensor: TensorProto) -> None:
+    """Unreadable when type, shape and the amount of data in the protobuf do not fit; external data is not looked at."""
+    dtype, count = element_type(tensor), prod(shape(tensor))
+    if count == 0 or external.is_external(tensor):
+        return
+    if tensor.HasField("raw_data") and dtype is not dtypes.STRING:
+        inline.require_length(tensor, len(tensor.raw_data), dtype.nbytes(count), "bytes")
+    else:
+        inline.require_entries(tensor, dtype, count)
 
 
 def array(tensor: TensorProto, base_dir: Path | None) -> Array:
@@ -168,5 +184,6 @@ def _value(node: NodeProto) -> AttributeProto | None:
     found: AttributeProto
     for found in node.attribute:
         if found.name in names and not found.ref_attr_name:
-            return found
+            empty = {"value": "t", "sparse_value": "sparse_tensor"}.get(found.name)
+            return found if empty is None or found.HasField(empty) else None
     return None

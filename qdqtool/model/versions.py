@@ -51,9 +51,19 @@ def settle_ir_version(
     return notes + (_free_initializers(proto) if old < FREE_INITIALIZERS <= new else [])
 
 
-def needed(proto: ModelProto) -> Need:
-    """The lowest ``ir_version`` that may hold a model, and what asks for it."""
-    return max(_needs(proto), key=lambda need: need[0])
+def needed(proto: ModelProto, *, free: bool = True) -> Need:
+    """The lowest ``ir_version`` that may hold a model, and what asks for it; without `free`, initializers ask for nothing."""
+    needs: list[Need] = list(_needs(proto))
+    if free:
+        needs += _free_need(proto)
+    return max(needs, key=lambda need: need[0])
+
+
+def raise_to(proto: ModelProto, version: int) -> None:
+    """Set a higher ``ir_version``; constants stay constants."""
+    if proto.ir_version < FREE_INITIALIZERS <= version:
+        _free_initializers(proto)
+    proto.ir_version = version
 
 
 def of_release(opset: int) -> int:
@@ -87,7 +97,7 @@ def _free_initializers(proto: ModelProto) -> list[str]:
 
 def _needs(proto: ModelProto) -> Iterator[Need]:
     yield 3, "any model with an opset"
-    yield from ((_type_need(tensor.data_type)) for tensor in tensors(proto))
+    yield from (_type_need(code) for code in dict.fromkeys(tensor.data_type for tensor in tensors(proto)))
     graphs = [proto.graph, *(g for t in proto.training_info for g in (t.initialization, t.algorithm))]
     for graph in graphs:
         yield from _graph_needs(graph)
@@ -101,6 +111,9 @@ def _needs(proto: ModelProto) -> Iterator[Need]:
         yield 7, "training_info"
     if proto.configuration:
         yield 11, "a device configuration"
+
+
+def _free_need(proto: ModelProto) -> Iterator[Need]:
     listed = {value.name for value in proto.graph.input}
     if any(tensor.name not in listed for tensor in proto.graph.initializer):
         yield FREE_INITIALIZERS, "an initializer that is no graph input"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
+from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
 
 
 def tensors(model: ModelProto) -> Iterator[TensorProto]:
@@ -29,6 +29,21 @@ def graph_tensors(graph: GraphProto) -> Iterator[TensorProto]:
 def node_tensors(node: NodeProto) -> Iterator[TensorProto]:
     """The same for one node and all below it."""
     return _of_attributes(node.attribute)
+
+
+def holders(model: ModelProto) -> Iterator[tuple[ModelProto | FunctionProto, str]]:
+    """What imports opsets, with its name in messages: the model (empty) and its functions."""
+    yield model, ""
+    yield from ((function, f"function {function.name}") for function in model.functions)
+
+
+def below(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """Nodes, and those of their subgraphs."""
+    for node in nodes:
+        yield node
+        for attribute in node.attribute:
+            for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
+                yield from below(graph.node)
 
 
 def _of_nodes(nodes: Iterable[NodeProto]) -> Iterator[TensorProto]:

@@ -143,7 +143,7 @@ DATA = [
     ("odd offset", outside("w", [4], "w.bin", offset="four"), "data-reference"),
     ("negative offset", outside("w", [4], "w.bin", offset="-4"), "data-reference"),
     ("strings", outside("w", [4], "w.bin", code=TensorProto.STRING), "data-reference"),
-    ("pointer", outside("w", [400], "lfs.bin"), "data-short"),
+    ("pointer", outside("w", [400], "lfs.bin"), "data-pointer"),
     ("folder", outside("w", [4], "folder"), "data-unreadable"),
 ]
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import onnxruntime
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from google.protobuf.message import DecodeError
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from qdqtool.errors import Unreadable
 from qdqtool.model import load
-from qdqtool.model.structure import faults, order, require_sound
+from qdqtool.model.graph import View
+from qdqtool.model.structure import faults, order, premature, require_sound
+from tests.linting.damage import damaged
 
 node = helper.make_node
 
@@ -159,3 +164,26 @@ def test_the_corpus_is_sound_but_for_the_one_model_that_onnx_runtime_refuses_too
         "resnet_l17_quark_xint8.onnx",
         "silero_dyn_s8.onnx",
     }
+
+
+@pytest.mark.parametrize("name", [*SOUND, *BROKEN])
+def test_what_is_tidy_needs_no_second_look(name):
+    proto = SOUND[name] if name in SOUND else BROKEN[name][0]
+    if View(proto).tidy:
+        assert faults(proto) == []
+        assert premature(proto.graph.node) == []
+
+
+def test_most_models_are_tidy():
+    assert [View(SOUND[name]).tidy for name in ("plain", "unsorted", "input with default", "output twice")] == [True, False, True, True]
+
+
+@pytest.mark.parametrize("start", range(0, 600, 100))
+def test_no_damaged_model_is_taken_for_tidy(fixtures, start):
+    for seed in range(start, start + 100):
+        data = damaged((fixtures / "conv_13.onnx").read_bytes(), seed)
+        with contextlib.suppress(DecodeError, TypeError):
+            proto = ModelProto.FromString(data)
+            if View(proto).tidy:
+                assert faults(proto) == []
+                assert premature(proto.graph.node) == []

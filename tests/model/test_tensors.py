@@ -198,3 +198,9 @@ def test_damaged_tensors_are_named(tensor, message):
     with pytest.raises(Unreadable, match=message) as caught:
         tensors.array(tensor, None)
     assert "'t'" in caught.value.message
+
+
+def test_more_dimensions_than_an_array_has_are_an_error() -> None:
+    tensor = TensorProto(name="t", data_type=TensorProto.FLOAT, dims=[1] * 65, raw_data=bytes(4))
+    with pytest.raises(Unreadable, match="tensor 't' has 65 dimensions"):
+        tensors.source(tensor, None)
