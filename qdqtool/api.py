@@ -1,25 +1,26 @@
-"""The Python API: paths or models in, records out. The command line is a thin layer over it."""
+"""The Python API: paths or models in, records out. The command line is a thin layer over it.
+
+Each function imports what it needs when it is called, so that linting pays for no converter and no runtime.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from onnx import ModelProto
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
-from qdqtool import inspection, pipeline, targets
-from qdqtool.changes import Change
-from qdqtool.check import CheckOptions
-from qdqtool.conversion import Conversion
-from qdqtool.inspection import Inspection
-from qdqtool.model import ir
-from qdqtool.model.load import load
-from qdqtool.plan.entries import Refusal
-from qdqtool.request import Request
-from qdqtool.targets import record
+    from qdqtool.comparison import Comparison
+    from qdqtool.conversion import Conversion
+    from qdqtool.findings import Severity
+    from qdqtool.folding import Folding
+    from qdqtool.inspection import Inspection
+    from qdqtool.rules.descriptions import Description
+    from qdqtool.validation import Validation
 
-__all__ = ["Change", "Conversion", "Inspection", "Refusal", "convert", "inspect", "profiles"]
+__all__ = ["compare", "convert", "inspect", "profiles", "rules", "validate"]
 
 
 def convert(
@@ -33,6 +34,8 @@ def convert(
     allow_approximate: bool = False,
     prefer: Literal["bytes", "nodes"] = "bytes",
     simplify: bool = False,
+    weights: Literal["direct", "transposed"] | None = None,
+    codes: Literal["signed", "unsigned"] | None = None,
     check: bool = True,
     require_check: bool = False,
     base_dir: str | Path | None = None,
@@ -54,7 +57,9 @@ def convert(
     opset : int, optional
         Target opset of the default domain, 7 to 28; by default that of the model.
     to : str, optional
-        Dialect to write quantize and dequantize in: ``ai.onnx`` or ``com.microsoft``.
+        Dialect to write quantize and dequantize in: ``ai.onnx`` (which also splits fused operators into steps around a plain one; without
+        `opset` at the first that has those steps) or ``com.microsoft``; or fused operators to make of such steps, joined by commas:
+        ``matmulnbits``, ``gatherblockquantized``.
     target : str, optional
         What the result shall run in, as ``NAME[@VERSION]``: ``ort@1.17`` (ONNX Runtime, CPU), or ``opset@17``. Without
         `opset` the model's own stays if everything runs there, else the one is taken at which the least has to change.
@@ -66,6 +71,10 @@ def convert(
         What to keep few of where there is a choice.
     simplify : bool
         Also raise decomposed arithmetic to quantize and dequantize nodes.
+    weights : {"direct", "transposed"}, optional
+        How split matrices of weights lie: ``[K, N]`` read by MatMul, by default, or ``[N, K]`` before a Transpose.
+    codes : {"signed", "unsigned"}, optional
+        How codes of split operators are stored; by default signed where that needs no zero points.
     check, require_check : bool
         Compare result and original; raise when that cannot be done.
     base_dir : str or Path, optional
@@ -89,9 +98,14 @@ def convert(
     Unreadable, Usage
         The input is no sound model, or the request makes no sense.
     """
+    from qdqtool import pipeline, targets
+    from qdqtool.check import CheckOptions
+    from qdqtool.model import ir
+    from qdqtool.request import Request
+
     options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
     out = None if output is None else Path(output).absolute()
-    profile = None if target is None else targets.profile(target)
+    profile = None if target is None else targets.convertible(target)
     request = Request(
         opset,
         to,
@@ -107,6 +121,8 @@ def convert(
         out,
         options,
         profile,
+        weights,
+        codes,
     )
     if not ir.is_ir(model):
         return pipeline.convert(model, base_dir, request)
@@ -114,14 +130,266 @@ def convert(
     return pipeline.convert(proto, base_dir or folder, request, wrap=ir.from_proto)
 
 
+def fold(
+    model: str | Path | ModelProto | Any,
+    *,
+    output: str | Path | None = None,
+    quantize: bool = True,
+    pairs: bool = True,
+    scales: bool = True,
+    weights: bool = False,
+    bias: bool = False,
+    move: bool = False,
+    collapse: bool = False,
+    only: Sequence[str] = (),
+    skip: Sequence[str] = (),
+    max_growth: int | str | None = None,
+    allow_approximate: bool = False,
+    tidy: bool = False,
+    check: bool = True,
+    require_check: bool = False,
+    base_dir: str | Path | None = None,
+    in_place: bool = False,
+    external_data: str | None = None,
+    inputs: str | Path | None = None,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    custom_ops: Sequence[str | Path] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> Folding:
+    """Compute now what quantize and dequantize nodes would compute from constants, and compare the result with the original.
+
+    The first three kinds of folds are exact, keep the model quantized and never make it larger, so they are on. The others are off:
+    they must be asked for. None changes the opset, and none needs more memory than a few tiles of a weight.
+
+    Parameters
+    ----------
+    model : str, Path, ModelProto or onnx_ir.Model
+        A file or a model in memory; the latter is not changed unless `in_place`. ``Folding.model`` is an ``onnx_ir.Model`` if
+        this is one.
+    output : str or Path, optional
+        File to write once the check has passed; without it use ``Folding.save``.
+    quantize : bool
+        QuantizeLinear of constants becomes their codes.
+    pairs : bool
+        Dequantize and quantize with the same parameters cancel, where every code survives that.
+    scales : bool
+        Arithmetic on constants in front of a scale or zero point is done.
+    weights, bias : bool
+        DequantizeLinear of constants (`bias`: of int32 codes only) becomes real values. This ends their quantization and makes
+        the file larger.
+    move : bool
+        Transpose, Reshape, Squeeze, Unsqueeze, Flatten, Gather, Slice and Concat of a dequantized constant are done on its
+        codes, where scales can follow; with `weights` on its values.
+    collapse : bool
+        Scales that are equal along an axis or from block to block are told once. This reads all scales.
+    only, skip : sequence of str
+        Patterns of what to fold and what not: ``name:GLOB``, ``op:GLOB`` (who reads the result), ``type:GLOB`` (of the codes),
+        ``size:>1MB``, several joined by commas where all must hold.
+    max_growth : int or str, optional
+        By how much `weights` and `bias` may enlarge the constants: bytes, ``"20MB"`` or ``"10%"``; least growth first.
+    allow_approximate : bool
+        Quantize, dequantize, quantize with other parameters becomes the last quantize; the report states by how many steps
+        results may move.
+    tidy : bool
+        Also remove nodes, constants, functions and imports that nobody uses.
+    check, require_check : bool
+        Compare result and original; raise when that cannot be done.
+    base_dir : str or Path, optional
+        Folder of the external data of a model in memory.
+    in_place : bool
+        Allow a model in memory to be changed.
+    external_data : str, optional
+        Name of one file for all large tensors of `output`.
+    inputs, dims, seed, custom_ops
+        For the check: an NPZ file or folder with inputs, sizes of symbolic dimensions, the seed of generated inputs, and
+        libraries of custom operators.
+    progress : callable, optional
+        Called with bytes done and bytes in all while new constants are computed.
+
+    Raises
+    ------
+    CheckFailed
+        Result and original differ, or a required check could not run; ``report`` tells where.
+    Unreadable, Usage
+        The input is no sound model, or the request makes no sense.
+    """
+    from qdqtool import fold_pipeline
+    from qdqtool.check import CheckOptions
+    from qdqtool.model import ir
+    from qdqtool.passes.selection import selection
+    from qdqtool.passes.wishes import wishes
+    from qdqtool.request import FoldRequest
+
+    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
+    out = None if output is None else Path(output).absolute()
+    wanted = wishes(
+        {
+            "quantize": quantize,
+            "pairs": pairs,
+            "scales": scales,
+            "weights": weights,
+            "bias": bias,
+            "move": move,
+            "collapse": collapse,
+        },
+        selection(only, skip),
+        max_growth,
+        approximate=allow_approximate,
+        tidy=tidy,
+    )
+    request = FoldRequest(wanted, check, require_check, in_place, external_data, out, options, progress)
+    if not ir.is_ir(model):
+        return fold_pipeline.fold(model, base_dir, request)
+    proto, folder = ir.to_proto(model)
+    return fold_pipeline.fold(proto, base_dir or folder, request, wrap=ir.from_proto)
+
+
+def compare(
+    a: str | Path | ModelProto | Any,
+    b: str | Path | ModelProto | Any | None = None,
+    *,
+    runtimes: Sequence[str] = ("ort",),
+    python: str | Path | None = None,
+    optimized: bool = False,
+    inputs: str | Path | None = None,
+    dims: Mapping[str, int] | None = None,
+    seed: int = 0,
+    custom_ops: Sequence[str | Path] = (),
+    base_dir: str | Path | None = None,
+) -> Comparison:
+    """Say where two models, or two runtimes, part on the same inputs, and why.
+
+    Parameters
+    ----------
+    a, b : str, Path, ModelProto or onnx_ir.Model
+        Two models of the same inputs and outputs. `a` runs in ONNX Runtime without optimizations; without `b` it is compared with
+        itself elsewhere.
+    runtimes : sequence of str
+        Where `b` runs: ``ort``, ``openvino``.
+    python : str or Path, optional
+        An interpreter that has the runtime, or another version of ONNX Runtime; by default this one.
+    optimized : bool
+        Let `b` run with the default optimizations of its runtime.
+    inputs, dims, seed, custom_ops
+        An NPZ file or folder with inputs, sizes of symbolic dimensions, the seed of generated inputs, and libraries of custom
+        operators.
+    base_dir : str or Path, optional
+        Folder of the external data of models in memory.
+
+    Returns
+    -------
+    Comparison
+        ``verdict``, ``first`` (the first place that parts, with its reasons), and a run for each runtime.
+
+    Raises
+    ------
+    Unreadable, Usage
+        A model is unsound, the interfaces differ, a runtime is unknown or not installed, or there is nothing to compare.
+    """
+    from contextlib import ExitStack
+
+    from qdqtool import comparing
+    from qdqtool.check import CheckOptions
+    from qdqtool.comparing.opening import opened
+
+    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
+    request = comparing.Request(tuple(runtimes), None if python is None else Path(python), optimized, options)
+    with ExitStack() as open_files:
+        first, *second = (open_files.enter_context(opened(model, base_dir)) for model in (a, b) if model is not None)
+        return comparing.compare(first, second[0] if second else None, request)
+
+
 def inspect(model: str | Path | ModelProto) -> Inspection:
     """What a model holds: opsets, ``ir_version``, functions, and a table of its quantized nodes. No weight is read."""
+    from qdqtool import inspection
+    from qdqtool.model.load import load
+
     return inspection.inspect(load(model))
 
 
 def profiles(target: str | None = None) -> list[dict[str, Any]]:
     """What is known of the target ``NAME[@VERSION]``, or of all; Usage when it is unknown."""
+    from qdqtool import targets
+    from qdqtool.targets import record
+
     if target is not None:
         return [record.to_dict(targets.profile(target))]
-    known = [f"{name}@{version}" for name, runtime in targets.all_targets().items() if name != "opset" for version in runtime.versions()]
+    runtimes = [(name, runtime.versions()) for name, runtime in targets.all_targets().items() if name != "opset"]
+    known = [f"{name}@{version}" if version else name for name, versions in runtimes for version in versions or ("",)]
     return [record.to_dict(targets.profile(name)) for name in ("opset", *known)]
+
+
+def validate(
+    models: str | Path | ModelProto | Sequence[str | Path] | Any,
+    *,
+    target: str | None = None,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] | None = None,
+    per_file_ignores: Mapping[str, Sequence[str]] | None = None,
+    exclude: Sequence[str] | None = None,
+    fail_on: Severity | None = None,
+    baseline: str | Path | None = None,
+    write_baseline: str | Path | None = None,
+    config: str | Path | None = None,
+    jobs: int = 1,
+    base_dir: str | Path | None = None,
+    fix: bool = False,
+    unsafe: bool = False,
+    diff: bool = False,
+    fixed: str | Path | None = None,
+) -> Validation:
+    """Say what is wrong with quantized models: against the specification, in their values and patterns, and for a runtime.
+
+    Parameters
+    ----------
+    models : path, sequence of paths, ModelProto or onnx_ir.Model
+        Files, folders (every ``.onnx`` below them), or one model in memory.
+    target : str, optional
+        What the models shall run in, as ``NAME[@VERSION]``; by default the newest ONNX Runtime.
+    select, ignore : sequence of str, optional
+        Rules to run or to leave out: codes, their beginnings, or names. The longer word wins.
+    per_file_ignores : mapping, optional
+        Patterns of paths (below the folder of the settings) to rules that are left out there.
+    exclude : sequence of str, optional
+        Patterns of paths that are passed over below folders.
+    fail_on : {"error", "warning", "info"}, optional
+        Which findings make ``Validation.ok`` False; by default errors.
+    baseline, write_baseline : str or Path, optional
+        A file of known findings, which are not reported; where to write one with all that is found.
+    config : str or Path, optional
+        Settings for what is not given here: a ``qdqtool.toml`` or ``pyproject.toml``, or a folder, in which (or above which)
+        the nearest one is looked for. Without it none are read.
+    jobs : int
+        Number of processes.
+    base_dir : str or Path, optional
+        Folder of the external data of a model in memory.
+    fix, unsafe, diff : bool
+        Mend what can be mended without changing a result; also what changes results; only say what would change.
+    fixed : str or Path, optional
+        Where the mended model goes; by default it replaces the file. It is compared with the original first.
+
+    Returns
+    -------
+    Validation
+        Findings by file. Files that are no model, and files whose fixes do not pass the check, are in ``errors``.
+
+    Raises
+    ------
+    Usage
+        A rule, target or setting is unknown, or no model was named.
+    """
+    from qdqtool.linting import config as settings
+    from qdqtool.linting.validate import Wanted, validate
+
+    project = settings.Config(Path.cwd()) if config is None else settings.nearest(Path(config))
+    known, new, mended = (None if path is None else Path(path) for path in (baseline, write_baseline, fixed))
+    wanted = Wanted(target, select, ignore, per_file_ignores, exclude, fail_on, known, new, jobs, fix, unsafe, diff, mended)
+    return validate(models, wanted, project, None if base_dir is None else Path(base_dir))
+
+
+def rules() -> list[Description]:
+    """All rules that ``validate`` knows, with their pages."""
+    from qdqtool.rules.descriptions import descriptions
+
+    return descriptions()

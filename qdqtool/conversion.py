@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from onnx import ModelProto
-
 from qdqtool.changes import Change
 from qdqtool.check import Report
-from qdqtool.kernels.sources import Source, materialize
-from qdqtool.model import inline, tensors, walk
-from qdqtool.model.load import Loaded
-from qdqtool.model.stage import Staged, stage
+from qdqtool.result import Result
 
 
 @dataclass(slots=True, eq=False)
@@ -47,11 +41,13 @@ class Conversion:
     kept: int
     check: Report | None = None
     files: tuple[Path, ...] = ()
-    _proto: ModelProto = field(default_factory=ModelProto, repr=False)
-    _pending: dict[str, Source] = field(default_factory=dict, repr=False)
-    _loaded: Loaded | None = field(default=None, repr=False)
-    _unchanged: bool = False
-    _wrap: Callable[[ModelProto], Any] | None = field(default=None, repr=False)
+    _result: Result | None = field(default=None, repr=False)
+
+    @property
+    def result(self) -> Result:
+        """The rewritten model, before it is written."""
+        assert self._result is not None
+        return self._result
 
     @property
     def model(self) -> Any:
@@ -59,50 +55,11 @@ class Conversion:
 
         Tensors that nobody had to read keep their references to external data, new ones are inside.
         """
-        for tensor in walk.tensors(self._proto):
-            if tensor.name in self._pending and not inline.has_data(tensor):
-                tensor.raw_data = tensors.make(tensor.name, materialize(self._pending[tensor.name])).raw_data
-        self._pending.clear()
-        return self._proto if self._wrap is None else self._wrap(self._proto)
+        return self.result.model()
 
     def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True) -> Path:
-        """Write the result, computing new constants tile by tile; the file appears whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            The .onnx file. External data is referred to when it lies in the same folder, else copied.
-        external_data : str, optional
-            Name of one file for all large tensors.
-        overwrite : bool
-            Whether `path` may exist.
-
-        Returns
-        -------
-        Path
-            The file that was written.
-
-        Raises
-        ------
-        Usage
-            `path` may not be written: it is there already, or its folder is not.
-        QdqtoolError
-            Writing failed; what was there before still is.
-        """
-        return self.stage(Path(path), external_data, overwrite).publish()
-
-    def stage(self, path: Path, external_data: str | None = None, overwrite: bool = True) -> Staged:
-        """The result in a staging folder beside `path`."""
-        assert self._loaded is not None
-        return stage(
-            self._proto,
-            self._pending,
-            loaded=self._loaded,
-            out=path,
-            external_data=external_data,
-            overwrite=overwrite,
-            unchanged=self._unchanged,
-        )
+        """Write the result; parameters and errors as ``result.Result.save``."""
+        return self.result.save(path, external_data=external_data, overwrite=overwrite)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

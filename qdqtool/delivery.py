@@ -1,25 +1,45 @@
-"""The end of a conversion: the result is staged, checked against the original, and only then published."""
+"""The end of a conversion or a fold: the result is staged, checked against the original, and only then published."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 from qdqtool.check import CheckOptions, Probe, Report, Rounded, check
-from qdqtool.conversion import Conversion
 from qdqtool.errors import CheckFailed
 from qdqtool.model import external, walk
 from qdqtool.model.load import Loaded
-from qdqtool.request import Request
+from qdqtool.model.stage import Staged
+from qdqtool.result import Result
+
+
+class Ending(Protocol):
+    """What a request says about its end."""
+
+    @property
+    def check(self) -> bool: ...
+
+    @property
+    def require_check(self) -> bool: ...
+
+    @property
+    def output(self) -> Path | None: ...
+
+    @property
+    def external_data(self) -> str | None: ...
+
+    @property
+    def options(self) -> CheckOptions: ...
 
 
 @contextmanager
-def original_file(loaded: Loaded, request: Request) -> Iterator[Path | None]:
+def original_file(loaded: Loaded, ending: Ending) -> Iterator[Path | None]:
     """The original as a file for the check; None when there is no check."""
-    if not request.check:
+    if not ending.check:
         yield None
     elif loaded.path is not None:
         yield loaded.path
@@ -30,45 +50,64 @@ def original_file(loaded: Loaded, request: Request) -> Iterator[Path | None]:
             yield path
 
 
-def deliver(conversion: Conversion, probes: Sequence[Probe], rounded: Sequence[Rounded], original: Path | None, request: Request) -> None:
-    """Check the result against `original` if there is one, and publish it if an output is asked for; CheckFailed when it differs."""
-    if original is None and request.output is None:
-        return
-    with _place(conversion, request) as path:
-        staged = conversion.stage(path, request.external_data)
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """What the check found, what was written, and what happened beside."""
+
+    check: Report | None = None
+    files: tuple[Path, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def deliver(
+    result: Result,
+    probes: Sequence[Probe],
+    rounded: Sequence[Rounded],
+    original: Path | None,
+    ending: Ending,
+    *,
+    binding: bool = True,
+) -> Delivered:
+    """Check the result against `original` if there is one, and publish it if an output is asked for.
+
+    CheckFailed when it differs; when the check is not `binding`, its report says so and no more.
+    """
+    if original is None and ending.output is None:
+        return Delivered()
+    with _place(result, ending) as path:
+        staged = result.stage(path, ending.external_data)
         try:
+            report = None
             if original is not None:
-                options = replace(request.options, base_dir=_loaded(conversion).base_dir, rounded=tuple(rounded))
-                conversion.check = _checked(original, staged.model, probes, options, required=request.require_check)
-            if request.output is not None:
-                model = staged.publish()
-                conversion.files = (model, *(model.parent / name for name in staged.data_files))
-                gone = [name for name in staged.replaced if not (model.parent / name).exists()]
-                conversion.notes += tuple(f"{name}, which no model here refers to any more, was removed" for name in gone)
+                options = replace(ending.options, base_dir=result.loaded.base_dir, rounded=tuple(rounded))
+                report = check(original, staged.model, probes, options=options)
+                report = _passed(report, required=ending.require_check) if binding else report
+            return _published(staged, report) if ending.output is not None else Delivered(report)
         finally:
             staged.discard()
 
 
-def _loaded(conversion: Conversion) -> Loaded:
-    assert conversion._loaded is not None
-    return conversion._loaded
+def _published(staged: Staged, report: Report | None) -> Delivered:
+    model = staged.publish()
+    files = (model, *(model.parent / name for name in staged.data_files))
+    gone = [name for name in staged.replaced if not (model.parent / name).exists()]
+    return Delivered(report, files, tuple(f"{name}, which no model here refers to any more, was removed" for name in gone))
 
 
 @contextmanager
-def _place(conversion: Conversion, request: Request) -> Iterator[Path]:
+def _place(result: Result, ending: Ending) -> Iterator[Path]:
     """Where to stage: beside the output, else beside the data, else in a temporary folder."""
-    base_dir = _loaded(conversion).base_dir
+    base_dir = result.loaded.base_dir
     with tempfile.TemporaryDirectory(prefix="qdqtool-") as folder:
-        if request.output is not None:
-            yield request.output
-        elif base_dir is not None and any(external.is_external(t) for t in walk.tensors(conversion._proto)):
+        if ending.output is not None:
+            yield ending.output
+        elif base_dir is not None and any(external.is_external(t) for t in walk.tensors(result.proto)):
             yield base_dir / "qdqtool-check.onnx"
         else:
             yield Path(folder) / "result.onnx"
 
 
-def _checked(original: Path, result: Path, probes: Sequence[Probe], options: CheckOptions, *, required: bool) -> Report:
-    report = check(original, result, probes, options=options)
+def _passed(report: Report, *, required: bool) -> Report:
     if report.verdict == "different":
         message, hint = "the rewritten model differs from the original; nothing was written", "please report this with the model"
         raise CheckFailed(message, report, hint=hint)

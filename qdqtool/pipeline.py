@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,12 +20,15 @@ from qdqtool.model.graph import MAIN, View
 from qdqtool.model.load import Loaded, load, opset_of
 from qdqtool.model.structure import require_sound
 from qdqtool.model.versions import needed, settle_ir_version
+from qdqtool.plan import fused, splitting
 from qdqtool.plan.apply import Applied, apply_plan
 from qdqtool.plan.build import Builder
 from qdqtool.plan.entries import Plan, Refusal
 from qdqtool.plan.probe import probes
 from qdqtool.plan.target import Target
 from qdqtool.request import Request
+from qdqtool.result import Result
+from qdqtool.uncollected import uncollected
 
 
 def convert(
@@ -42,25 +44,15 @@ def convert(
     target = request.target(source)
     with original_file(loaded, request) as original:
         working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
-        with _no_collection():
+        with uncollected():
             (builder, inlined), chosen = _aimed(working, source, target, request)
             pairs: Sequence[Probe] = list(probes(builder)) if request.check else ()
             conversion = _rewritten(builder, inlined, chosen, working, source, request)
-        conversion._wrap = wrap
-        deliver(conversion, pairs, builder.plan.rounded, original, request)
+        conversion.result.wrap = wrap
+        delivered = deliver(conversion.result, pairs, builder.plan.rounded, original, request)
+    conversion.check, conversion.files = delivered.check, delivered.files
+    conversion.notes += delivered.notes
     return conversion
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Planning makes many small objects that all live to its end; looking for garbage among them costs a seventh of the time."""
-    collecting = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collecting:
-            gc.enable()
 
 
 def _copy(proto: ModelProto) -> ModelProto:
@@ -73,12 +65,22 @@ def _aimed(loaded: Loaded, source: int, target: Target, request: Request) -> tup
     """The plan, with notes on the opset where a runtime decides it."""
     profile = target.profile
     if profile is None:
-        return _planned(loaded, target), []
+        return _raised(loaded, target, request)
     fixed = request.opset is not None
     limits = (target.opset, target.opset) if fixed else profile.opsets
     narrowed = replace(profile, opsets=limits)
     planned, notes = aiming.fit(View(loaded.proto), source, target, narrowed, lambda t: _planned(loaded, t), fixed=fixed)
     return planned, notes[1:] if fixed else notes
+
+
+def _raised(loaded: Loaded, target: Target, request: Request) -> tuple[aiming.Planned, list[str]]:
+    """At the opset asked for; where none was, at the first that has the steps of fused operators, if the model goes there."""
+    split = request.opset is None and target.splits and any(fused.fused_nodes(View(loaded.proto)))
+    opset = splitting.natural_opset(Builder(View(loaded.proto), target, loaded.base_dir)) if split else target.opset
+    if opset > target.opset:
+        with suppress(Refused):
+            return _planned(loaded, target.at(opset)), [f"opset {opset} chosen: the first that has the steps of its fused operators"]
+    return _planned(loaded, target), []
 
 
 def _planned(loaded: Loaded, target: Target) -> tuple[Builder, list[str]]:
@@ -129,10 +131,7 @@ def _rewritten(
         changes.counted(drafts, applied.written),
         (*notes, *dropped),
         plan.kept,
-        _proto=proto,
-        _pending=applied.pending,
-        _loaded=loaded,
-        _unchanged=idle and not dropped and proto.ir_version == before,
+        _result=Result(proto, loaded, applied.pending, unchanged=idle and not dropped and proto.ir_version == before),
     )
 
 

@@ -1,16 +1,18 @@
-"""What a conversion is asked to do, and the target that follows from it."""
+"""What a conversion or a fold is asked to do, and the target that follows from it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
 from onnx import defs
 
 from qdqtool.check import CheckOptions
-from qdqtool.dialects import all_dialects
+from qdqtool.dialects import Layout, Sign, all_dialects, fusible
 from qdqtool.errors import Usage
+from qdqtool.passes.wishes import Wishes
 from qdqtool.plan.target import Preference, Target
 from qdqtool.targets.profile import Profile, require_opset
 
@@ -35,6 +37,8 @@ class Request:
     output: Path | None = None
     options: CheckOptions = field(default_factory=CheckOptions)
     profile: Profile | None = None
+    layout: Layout | None = None
+    sign: Sign | None = None
 
     def target(self, source: int) -> Target:
         """What to aim at from opset `source`; Usage when that makes no sense."""
@@ -47,6 +51,32 @@ class Request:
             raise Usage("unknown-opset", f"opset {opset} is no target", why=known, hint=hint)
         if self.profile is not None and self.opset is not None:
             require_opset(self.profile, self.opset)
-        if self.to is not None and self.to not in all_dialects():
-            raise Usage("unknown-dialect", f"'{self.to}' is no dialect", hint=f"one of {', '.join(all_dialects())}")
-        return Target(opset, self.to, self.exact, self.allow_approximate, self.prefer, self.simplify, self.profile)
+        single, fuse = self._dialects()
+        base = Target(opset, single, self.exact, self.allow_approximate, self.prefer, self.simplify, self.profile)
+        return replace(base, fuse=fuse, layout=self.layout, sign=self.sign)
+
+    def _dialects(self) -> tuple[str | None, tuple[str, ...]]:
+        """The dialect of single steps, and those of fused operators, that `to` names."""
+        names = [] if self.to is None else self.to.split(",")
+        known = (*all_dialects(), *fusible())
+        for name in names:
+            if name not in known:
+                raise Usage("unknown-dialect", f"'{name}' is no dialect", hint=f"one of {', '.join(known)}")
+        singles = [name for name in names if name in all_dialects()]
+        if len(singles) > 1 or (len(names) > 1 and any(not all_dialects()[name].DOMAIN for name in singles)):
+            raise Usage("dialects-exclude", f"{' and '.join(names)} exclude each other", hint="fused operators may be named together")
+        return singles[0] if singles else None, tuple(name for name in names if name in fusible())
+
+
+@dataclass(frozen=True, slots=True)
+class FoldRequest:
+    """The arguments of ``api.fold``, which explains each; `progress` is told bytes done and bytes in all."""
+
+    wishes: Wishes = field(default_factory=Wishes)
+    check: bool = True
+    require_check: bool = False
+    in_place: bool = False
+    external_data: str | None = None
+    output: Path | None = None
+    options: CheckOptions = field(default_factory=CheckOptions)
+    progress: Callable[[int, int], None] | None = None

@@ -1,18 +1,16 @@
-"""The closing check: original against rewritten, step by step and as a whole, in ONNX Runtime or, where it cannot, in our evaluator."""
+"""The closing check: original against rewritten, step by step and as a whole, in ONNX Runtime or, where it cannot, in our evaluator.
+
+Both are imported only when a check runs: that takes longer than rewriting most models.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from qdqtool.check.constants import changed_constants
-from qdqtool.check.info import default_load
-from qdqtool.check.model import check_model
 from qdqtool.check.options import CheckOptions
 from qdqtool.check.probe import Fragment, Port, Probe, Rounded
 from qdqtool.check.report import Report
-from qdqtool.check.steps import check_steps
-from qdqtool.check.subject import Subject
 
 __all__ = ["CheckOptions", "Fragment", "Port", "Probe", "Report", "Rounded", "check"]
 
@@ -40,6 +38,12 @@ def check(original: Path, rewritten: Path, probes: Sequence[Probe], *, options: 
     Usage
         The given inputs do not fit the model.
     """
+    from qdqtool.check.constants import changed_constants
+    from qdqtool.check.info import default_load
+    from qdqtool.check.model import check_model
+    from qdqtool.check.steps import check_steps
+    from qdqtool.check.subject import Subject
+
     original, rewritten = original.absolute(), rewritten.absolute()
     home = (options.base_dir or original.parent).absolute()
     old, new = Subject(original, (home,)), Subject(rewritten, (rewritten.parent, home))

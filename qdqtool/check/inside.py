@@ -61,15 +61,15 @@ def _names(original: ModelProto, rewritten: ModelProto, inputs: Inputs) -> list[
     both = {name for node in rewritten.graph.node for name in node.output}
     left_out = {output.name for model in (original, rewritten) for output in model.graph.output} | random_values(original).keys()
     produced = [name for node in original.graph.node if node.op_type != "Constant" for name in node.output]
-    sizes, room, names = _sizes(original, inputs), _MOST_BYTES, []
+    known, room, names = sizes(original, inputs), _MOST_BYTES, []
     for name in produced:
-        if name in both and name in sizes and name not in left_out and sizes[name] <= room:
-            room -= sizes[name]
+        if name in both and name in known and name not in left_out and known[name] <= room:
+            room -= known[name]
             names.append(name)
     return names
 
 
-def _sizes(model: ModelProto, inputs: Inputs) -> Mapping[str, int]:
+def sizes(model: ModelProto, inputs: Inputs) -> Mapping[str, int]:
     """Bytes of each value, by the shape inference of onnx on a copy without weights."""
     graph = model.graph
     large = [tensor for tensor in graph.initializer if tensors.nbytes(tensor) > _SMALL]

@@ -12,6 +12,8 @@ import numpy as np
 from onnx.reference.op_run import OpRun
 
 from qdqtool import dtypes
+from qdqtool.check.block_operators import BLOCK_OPERATORS
+from qdqtool.check.fake_quantize import FakeQuantize
 from qdqtool.check.repairs import REPAIRS
 from qdqtool.dtypes import ElementType
 from qdqtool.kernels.cast import RoundMode, cast
@@ -88,6 +90,8 @@ OPERATORS: tuple[type[OpRun], ...] = (
     DynamicQuantizeLinear,
     _of_microsoft(QuantizeLinear),
     _of_microsoft(DequantizeLinear),
+    *BLOCK_OPERATORS,
+    FakeQuantize,
     *REPAIRS,
 )
 

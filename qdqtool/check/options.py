@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from qdqtool.check.probe import Rounded
-from qdqtool.check.sessions import Setting
+
+if TYPE_CHECKING:
+    from qdqtool.check.sessions import Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,4 +47,6 @@ class CheckOptions:
     @property
     def setting(self) -> Setting:
         """Sessions as the check wants them."""
+        from qdqtool.check.sessions import Setting
+
         return Setting(custom_ops=self.custom_ops)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from qdqtool.check import fake_quantize
 from qdqtool.check.compare import Difference, Verdict, compare
 from qdqtool.check.probe import Fragment, Probe
 from qdqtool.check.roles import grid_of, grids
@@ -43,10 +44,13 @@ def _counted(fragment: Fragment, inputs: Inputs, shape: tuple[int, ...]) -> Arra
 
 
 def _step(fragment: Fragment, shape: tuple[int, ...]) -> float | Array:
-    """The value of one step of the output: 1 for codes, the scale of the last dequantize for real values."""
+    """The value of one step of the output: 1 for codes, the scale of the last dequantize for real values, or that of its levels."""
     if fragment.outputs[0].dtype.integer:
         return 1.0
     for node in reversed(fragment.nodes):
+        levels = fake_quantize.step(node, fragment)
+        if levels is not None:
+            return levels
         grid = grid_of(node, fragment) if node.op_type == "DequantizeLinear" else None
         if grid is None:
             continue

@@ -55,6 +55,12 @@ def scales(dtype: ElementType) -> Array:
     return kept
 
 
+def ordinary_scales(dtype: ElementType) -> Array:
+    """Those whose products neither overflow nor vanish."""
+    held = scales(dtype)
+    return np.asarray(held[(held > 1e-4) & (held < 10)])
+
+
 def typed(values: Array, dtype: ElementType) -> Array:
     """Real values rounded to a type."""
     with np.errstate(all="ignore"):

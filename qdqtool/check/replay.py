@@ -30,7 +30,7 @@ from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
 from qdqtool.kernels.sources import Array
 
-_PRODUCED = "::produced"
+PRODUCED = "::produced"
 _OUTSIDE = "outside of the rewritten steps:"
 _MOST_BYTES = 1 << 28
 _ULPS = 4
@@ -75,10 +75,10 @@ def replay(
     before = _run_cut(original, own, everything, wanted, setting, at)
     after = _run_cut(rewritten, {name: carriers.get(name, own[name]) for name in cuts}, everything, wanted, setting, at)
     by_output = {probe.output_in_model: probe for probe in probes if probe.output_in_model}
-    names = [name + _PRODUCED for name in cuts] + [name for name in wanted if name not in values]
+    names = [name + PRODUCED for name in cuts] + [name for name in wanted if name not in values]
     found = [
         _rounded(rounded[plain], before[name], after[name])
-        if (plain := name.removesuffix(_PRODUCED)) in rounded
+        if (plain := name.removesuffix(PRODUCED)) in rounded
         else _judged(name, before[name], after[name], by_output, everything)
         for name in names
         if name in before and name in after
@@ -108,8 +108,8 @@ def _carriers(probes: Sequence[Probe]) -> dict[str, ElementType]:
 
 
 def _cuts(original: ModelProto, rewritten: ModelProto, borders: Set[str]) -> list[str]:
-    """Border values that nodes of both main graphs produce, in order, as far as memory allows."""
-    both = {name for node in rewritten.graph.node for name in node.output}
+    """Border values that both main graphs make, in order, as far as memory allows; a folded one is a constant in the second."""
+    both = {name for node in rewritten.graph.node for name in node.output} | {tensor.name for tensor in rewritten.graph.initializer}
     sizes = {tensor.name: int(np.prod(tensor.dims)) * 4 for tensor in original.graph.initializer}
     cuts, room = [], _MOST_BYTES
     for node in original.graph.node:
@@ -124,24 +124,27 @@ def _cuts(original: ModelProto, rewritten: ModelProto, borders: Set[str]) -> lis
 def _run_cut(
     subject: Subject, types: Mapping[str, ElementType], values: Inputs, wanted: Sequence[str], setting: Setting, at: Cuts
 ) -> Inputs:
-    model = _cut(subject.proto(), types, values)
+    model = cut(subject.proto(), types, values)
     names = [output.name for output in model.graph.output]
-    kept = [name for name in names if name in wanted or name.endswith(_PRODUCED)]
+    kept = [name for name in names if name in wanted or name.endswith(PRODUCED)]
     known = {port.name for port in model.graph.input}
     fed = {name: converted(value, types[name]) if name in types else value for name, value in values.items() if name in known}
-    renamed = tuple(name + _PRODUCED if name in types else name for name in at)
+    renamed = tuple(name + PRODUCED if name in types else name for name in at)
     return _arrays(copy_in_runtime(model, subject, setting, fed, kept, renamed))
 
 
-def _cut(model: ModelProto, types: Mapping[str, ElementType], values: Inputs) -> ModelProto:
+def cut(model: ModelProto, types: Mapping[str, ElementType], values: Inputs) -> ModelProto:
     """Every cut value becomes a graph input; what is produced under its name becomes an output under another."""
     for node in model.graph.node:
         for slot, name in enumerate(node.output):
             if name in types:
-                node.output[slot] = name + _PRODUCED
+                node.output[slot] = name + PRODUCED
+    for tensor in model.graph.initializer:
+        if tensor.name in types:
+            tensor.name += PRODUCED
     outputs = list(dict.fromkeys(name.name for name in model.graph.output if name.name not in types))
     kept = {output.name: output for output in model.graph.output}
-    declared = [kept[name] for name in outputs] + [ValueInfoProto(name=name + _PRODUCED) for name in types]
+    declared = [kept[name] for name in outputs] + [ValueInfoProto(name=name + PRODUCED) for name in types]
     del model.graph.output[:]
     model.graph.output.extend(declared)
     infos = [info for info in model.graph.value_info if info.name not in types]
@@ -163,7 +166,7 @@ def _rounded(node: str, old: Array, new: Array) -> Comparison:
 
 
 def _judged(name: str, old: Array, new: Array, probes: Mapping[str, Probe], values: Inputs) -> Comparison:
-    plain = name.removesuffix(_PRODUCED)
+    plain = name.removesuffix(PRODUCED)
     probe = probes.get(plain)
     if probe is None:
         verdict, difference = compare(old, new, exactness=Exactness.BIT_EQUAL)

@@ -14,6 +14,7 @@ Shapes = dict[str, tuple[int, ...]]
 _LENGTHS = (64, 32, 16, 8)
 _ENOUGH = 1 << 13
 _ATTEMPTS = 64
+_MOST = 1 << 24
 _RANKS = (2, 3, 4, 1, 0)
 
 
@@ -65,7 +66,8 @@ def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[
     for filling in product(sizes, repeat=holes):
         rest = iter(filling)
         filled = [tuple(next(rest) if size is None else size for size in shape) for shape in shapes]
-        yield {port.name: shape for port, shape in zip(ports, filled, strict=True)}
+        if sum(map(prod, filled)) <= _MOST or not holes:
+            yield {port.name: shape for port, shape in zip(ports, filled, strict=True)}
 
 
 def _sizes(fragment: Fragment) -> list[int]:

@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from qdqtool.check.pools import EXTREMES, codes, converted, half_steps, nudged, scales, typed
+from qdqtool.check.pools import EXTREMES, codes, converted, half_steps, nudged, ordinary_scales, scales, typed
 from qdqtool.check.probe import Port, Probe
 from qdqtool.check.roles import Grid, Role, grids, live_grids, nan_is_open, roles
 from qdqtool.check.shapes import Shapes
@@ -69,7 +69,7 @@ def _values(draw: _Draw) -> Array:
     if draw.role == "zero point" and not (dtype.integer and dtype.bits <= 16):
         return np.zeros(draw.shape, dtype.numpy)
     if draw.role == "scale":
-        return _dealt(scales(dtype), draw)
+        return _dealt(ordinary_scales(dtype) if draw.finite else scales(dtype), draw)
     if dtype.kind == "float" and not dtype.small_float:
         return _reals(draw)
     if draw.role == "values" and draw.grid is not None and (reals := _on_grid(draw.grid, draw)) is not None:

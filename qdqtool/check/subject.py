@@ -58,7 +58,11 @@ def constant_bytes(model: ModelProto) -> int:
 
 def embedded(subject: Subject) -> ModelProto:
     """The model with its external data read into it."""
-    model = subject.proto()
+    return with_data(subject.proto(), subject)
+
+
+def with_data(model: ModelProto, subject: Subject) -> ModelProto:
+    """A copy of the subject's model, itself changed: its external data is read into it."""
     for tensor in all_tensors(model):
         if external.is_external(tensor):
             folder = subject.home(external.location(tensor))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, MutableSequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto, helper
 
-from qdqtool.expressions import Computed, Const, Literal, Stored
+from qdqtool.expressions import Computed, Const, Expr, Literal, Runtime, Stored, walk
 from qdqtool.kernels.sources import Source, materialize, size
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
@@ -21,9 +21,10 @@ from qdqtool.model.names import Names
 from qdqtool.opsets.bodies import renamed
 from qdqtool.opsets.edits import AttributeEdit, carry_out
 from qdqtool.plan import imports, liveness
-from qdqtool.plan.emit import Emitter, constant_name, inherit
-from qdqtool.plan.entries import Plan
+from qdqtool.plan.emit import Emitter, constant_name, inherit, remark
+from qdqtool.plan.entries import Plan, Settle
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.forms import fill
 
 IMMEDIATE = 1 << 14
 """Elements up to which a computed constant is put into the model at once."""
@@ -31,11 +32,12 @@ IMMEDIATE = 1 << 14
 
 @dataclass(slots=True)
 class Applied:
-    """The changed model and what is still to be computed."""
+    """The changed model, what is still to be computed by name, the new nodes, and the names of new constants."""
 
     proto: ModelProto
     pending: dict[str, Source] = field(default_factory=dict)
     written: dict[Place, tuple[NodeProto, ...]] = field(default_factory=dict)
+    constants: dict[Const, str] = field(default_factory=dict)
 
 
 def apply_plan(view: View, plan: Plan, facts: Facts, base_dir: Path | None) -> Applied:
@@ -46,14 +48,23 @@ def apply_plan(view: View, plan: Plan, facts: Facts, base_dir: Path | None) -> A
 class _Application:
     def __init__(self, view: View, plan: Plan, facts: Facts, base_dir: Path | None) -> None:
         self.view, self.plan, self.facts, self.base_dir = view, plan, facts, base_dir
-        self.names = Names.of_view(view)
+        self._names: Names | None = None
         self.applied = Applied(view.proto)
         self._constants: dict[tuple[ScopePath, Const], str] = {}
+        self._renamed: dict[Key, str] = {}
         self._constant_nodes: dict[Place, list[NodeProto]] = defaultdict(list)
         self._domains: dict[ScopePath, set[str]] = defaultdict(set)
 
+    @property
+    def names(self) -> Names:
+        """Those that are free, looked for only when a name is needed."""
+        if self._names is None:
+            self._names = Names.of_view(self.view)
+        return self._names
+
     def run(self) -> Applied:
         dead = liveness.dead_initializers(self.view, self.plan)
+        self._settle()
         for place in sorted(self.plan.replaces, key=lambda p: (p.scope, p.index)):
             self.applied.written[place] = tuple(self._written(place))
         for place in sorted(self.plan.adapts, key=lambda p: (p.scope, p.index)):
@@ -70,16 +81,28 @@ class _Application:
         self._drop_value_infos()
         for path in sorted(self.view.scopes, key=len, reverse=True):
             self._rebuild(path)
-        self._stamp()
+        self._drop_functions()
+        if not self.plan.keeps_imports:
+            self._stamp()
         return self.applied
 
     def _written(self, place: Place) -> list[NodeProto]:
         entry = self.plan.replaces[place]
         emitter = Emitter(self.names, lambda const, output: self._constant(const, output, place), self.view.node(place))
         for output, expr in entry.outputs:
-            emitter.write(expr, output)
+            emitter.write(self._named(expr, place), output)
+        remark(emitter.nodes[-1], entry.remarks)
         self._domains[self.view.scopes[place.scope].root().path] |= {n.domain for n in emitter.nodes if n.domain}
         return emitter.nodes
+
+    def _named(self, expr: Expr, place: Place) -> Expr:
+        """The expression with values that go under another name now called so."""
+        if not self._renamed:
+            return expr
+        scope = self.view.scopes[place.scope]
+        found = ((leaf, self.view.find(scope, leaf.name)) for leaf in walk(expr) if isinstance(leaf, Runtime))
+        names = {leaf: self._renamed[at.key] for leaf, at in found if at is not None and at.key in self._renamed}
+        return fill(expr, {leaf: replace(leaf, name=name) for leaf, name in names.items()}) if names else expr
 
     def _adapted(self, place: Place) -> tuple[NodeProto, ...]:
         entry, original = self.plan.adapts[place], self.view.node(place)
@@ -108,8 +131,9 @@ class _Application:
         return max(scopes, key=len, default=self.view.scopes[place.scope].root().path)
 
     def _create(self, const: Const, name: str, home: ScopePath, place: Place) -> None:
+        self.applied.constants[const] = name
         source = self.facts.source(const)
-        if isinstance(const, Literal) or size(source) <= IMMEDIATE:
+        if isinstance(const, Literal) or size(source) <= IMMEDIATE or name in self.applied.pending:
             tensor = tensors.make(name, materialize(source))
         else:
             tensor = tensors.header(name, const.dtype, const.shape)
@@ -125,6 +149,30 @@ class _Application:
         while place.scope != home:
             place = Place(place.scope[:-2], int(place.scope[-2]))
         return place
+
+    def _settle(self) -> None:
+        """Constants take over the names of the values they stand for, the first of equal ones; other readers are rewired."""
+        groups: dict[tuple[Const | Runtime, Key | None], list[Settle]] = defaultdict(list)
+        for entry in sorted(self.plan.settles.values(), key=lambda e: _path(e.place)):
+            groups[entry.by, entry.key if entry.fixed else None].append(entry)
+        for (by, _), entries in groups.items():
+            name = by.name if isinstance(by, Stored | Runtime) else self._taken_over(by, entries)
+            for entry in entries:
+                if entry.key.name != name:
+                    self._renamed[entry.key] = name
+                    for use in liveness.remaining(self.view, self.plan, entry.key):
+                        self.view.node(use.place).input[use.slot] = name
+
+    def _taken_over(self, const: Const, entries: list[Settle]) -> str:
+        """The name of a new constant: that of the first value, unless it would have to be visible beyond that one's scope."""
+        first = entries[0]
+        scopes = {entry.key.scope for entry in entries}
+        home = first.key.scope if len(scopes) == 1 else self._home(const, first.place)
+        own = first.fixed or (home == first.key.scope and first.key.name not in self.applied.pending)
+        name = first.key.name if own else self.names.fresh(first.key.name)
+        self._constants.setdefault((home, const), name)
+        self._create(const, name, home, first.place)
+        return name
 
     def _rewire(self) -> None:
         for rewire in self.plan.rewires:
@@ -182,19 +230,28 @@ class _Application:
         del scope.body.node[:]
         scope.body.node.extend(copies)
 
+    def _drop_functions(self) -> None:
+        functions = self.view.proto.functions
+        kept = [f for f in functions if ("function", domain(f.domain), f.name, f.overload) not in self.plan.drops]
+        if len(kept) < len(functions):
+            del functions[:]
+            functions.extend(kept)
+
     def _stamp(self) -> None:
         proto = self.view.proto
         replaced = {domain(self.view.node(place).domain) for place in self.plan.replaces}
         used = set().union(*self._domains.values()) if self._domains else set()
         imports.stamp(proto, self.plan.target.opset, used)
-        kept = [f for f in proto.functions if ("function", domain(f.domain), f.name, f.overload) not in self.plan.drops]
-        if len(kept) < len(proto.functions):
-            del proto.functions[:]
-            proto.functions.extend(kept)
         for function in proto.functions:
             path = ("function", domain(function.domain), function.name, function.overload)
             imports.stamp(function, self.plan.target.opset, self._domains.get(path, set()))
         imports.forget(proto, replaced - {""})
+
+
+def _path(place: Place) -> tuple[int, ...]:
+    """Where a node stands in its main graph or function, outermost list first."""
+    inner = place.scope[4 if place.scope[:1] == ("function",) else 0 :]
+    return (*(int(index) for index in inner[::2]), place.index)
 
 
 def _stored(const: Const) -> Iterable[Stored]:
@@ -219,5 +276,10 @@ def _copy(node: NodeProto) -> NodeProto:
 
 
 def _delete(entries: MutableSequence[Any], names: set[str]) -> None:
-    for index in reversed([i for i, entry in enumerate(entries) if entry.name in names]):
-        del entries[index]
+    """Neighbours at once, since all that follow move up each time."""
+    runs: list[slice] = []
+    for index in (i for i, entry in enumerate(entries) if entry.name in names):
+        start = runs.pop().start if runs and runs[-1].stop == index else index
+        runs.append(slice(start, index + 1))
+    for run in reversed(runs):
+        del entries[run]

@@ -16,7 +16,7 @@ from qdqtool.kernels.sources import Array
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
 from qdqtool.opsets.moves import Verdict
-from qdqtool.plan import adapting, dynamic, liveness, patterns, training, variants
+from qdqtool.plan import adapting, dynamic, fused, fusing, liveness, patterns, splitting, training, variants
 from qdqtool.plan.choices import Choice, Outcome, Rejection
 from qdqtool.plan.choose import Chooser
 from qdqtool.plan.constants import Constants
@@ -46,6 +46,7 @@ class Builder:
         self.types = Types(view)
         self.constants = Constants(view, self.types, base_dir)
         self.facts = Facts(self.constants.open)
+        fused.learn(view, self.types, self.constants)
         self.judge = Judge(view, self.types, self.constants, target.opset)
         self.lifted = lift_all(view, self.types, self.constants, target)
         self.plan = Plan(target)
@@ -57,8 +58,11 @@ class Builder:
         self.settled: set[ScopePath] = set()
 
     def build(self) -> Plan:
-        if self.target.simplify:
+        if self.target.raises:
             patterns.raise_all(self)
+        splitting.split_all(self)
+        if self.target.fuse:
+            fusing.fuse_all(self)
         variants.settle(self)
         regions = Regions(self.view, self.lifted, self.constants)
         done: set[Place] = set()

@@ -4,10 +4,11 @@ step of it. Facts asked on the way are part of the form.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from qdqtool.dialects import Way
 from qdqtool.expressions import Const, Expr, Step, is_const
 from qdqtool.plan.choices import Choice, Outcome
 from qdqtool.plan.facts import Facts
@@ -40,6 +41,10 @@ class Chooser:
     def legalize(self, expr: Expr) -> Outcome:
         """As `choose`, for an expression around steps."""
         return Run(self._site, self._fact).legalize(expr)
+
+    def least(self, ways: Iterable[Way], name: str) -> Outcome:
+        """The best legal of several ways to say a fused operator."""
+        return Run(self._site, self._fact).least(ways, name)
 
     def _fact(self, question: str, const: Const, params: tuple[Any, ...]) -> Any:
         return self._facts.ask(question, const, *params)

@@ -6,19 +6,27 @@ from __future__ import annotations
 from pathlib import Path
 
 from qdqtool import dtypes
-from qdqtool.expressions import Computed, Const, Expr, Runtime, Stored
+from qdqtool.errors import Unreadable
+from qdqtool.expressions import Computed, Const, Expr, Runtime, Stored, nbytes
 from qdqtool.kernels.sources import Source
 from qdqtool.model import tensors, trained
-from qdqtool.model.graph import MAIN, Definition, Key, Scope, View, domain
+from qdqtool.model.graph import MAIN, Definition, Key, Scope, ScopePath, View, domain
 from qdqtool.plan.types import Types
+
+_SMALL = 4096
+"""Bytes."""
 
 
 class Constants:
-    """Names to expressions, and stored constants to their data."""
+    """Names to expressions, and stored constants to their data.
 
-    def __init__(self, view: View, types: Types, base_dir: Path | None) -> None:
-        self._view, self._types, self._base_dir = view, types, base_dir
+    With `skip`, a constant whose data is missing or damaged counts as a run-time value, so that nobody stumbles over it.
+    """
+
+    def __init__(self, view: View, types: Types, base_dir: Path | None, *, skip: bool = False) -> None:
+        self._view, self._types, self._base_dir, self._skip = view, types, base_dir, skip
         self._known: dict[Key, Const | None] = {}
+        self._opened: dict[tuple[ScopePath, str], Source] = {}
         self._trained = trained.updated(view.proto)
 
     def expression(self, scope: Scope, name: str) -> Expr:
@@ -35,6 +43,10 @@ class Constants:
         if found.key not in self._known:
             self._known[found.key] = self._resolve(found)
         return self._known[found.key]
+
+    def learn(self, key: Key, const: Const) -> None:
+        """A value that somebody else has found to be constant."""
+        self._known[key] = const
 
     def _resolve(self, found: Definition) -> Const | None:
         scope = self._view.scopes[found.key.scope]
@@ -58,7 +70,15 @@ class Constants:
         known = self._types.of(key)
         if known.dtype is None or known.dtype.kind in ("string", "complex") or known.shape is None:
             return None
-        return Stored(key.scope, key.name, known.dtype, tuple(d for d in known.shape if d is not None))
+        stored = Stored(key.scope, key.name, known.dtype, tuple(d for d in known.shape if d is not None))
+        return None if self._skip and not self._opens(stored) else stored
+
+    def _opens(self, const: Stored) -> bool:
+        try:
+            self.open(const)
+        except Unreadable:
+            return False
+        return True
 
     def _cast(self, const: Const, attributes: dict[str, int]) -> Const | None:
         to = dtypes.of_code(attributes.get("to", 0))
@@ -69,7 +89,16 @@ class Constants:
         return Computed("onnx_cast", (const,), (to, bool(attributes.get("saturate", 1))), to, const.shape)
 
     def open(self, const: Stored) -> Source:
-        """The data of a stored constant, unread."""
+        """The data of a stored constant, unread; small ones are asked for often, and stay open."""
+        key = const.scope, const.name
+        if key not in self._opened:
+            source = self._source(const)
+            if nbytes(const) > _SMALL:
+                return source
+            self._opened[key] = source
+        return self._opened[key]
+
+    def _source(self, const: Stored) -> Source:
         scope = self._view.scopes[const.scope]
         if const.name in scope.initializers:
             return tensors.source(scope.initializers[const.name], self._base_dir)

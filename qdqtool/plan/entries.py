@@ -10,7 +10,7 @@ from onnx import NodeProto
 from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
-from qdqtool.expressions import Const, Expr, Literal, Step
+from qdqtool.expressions import Const, Expr, Literal, Runtime, Step
 from qdqtool.model.graph import Key, Place, ScopePath
 from qdqtool.opsets.edits import AttributeEdit
 from qdqtool.plan.target import Target
@@ -20,7 +20,8 @@ from qdqtool.plan.target import Target
 class Replace:
     """The node at `place` becomes these expressions, one for each of its outputs; `step` is what they stand for.
 
-    Of a raised pattern the place is the last node, `claimed` are the others and `before` is what they all said.
+    Of a raised pattern the place is the last node, `claimed` are the others and `before` is what they all said; of a fused operator
+    there is no step. `remarks` are metadata that the node that writes the output gains, or (None) loses.
     """
 
     place: Place
@@ -32,6 +33,7 @@ class Replace:
     step: Step | None = None
     claimed: tuple[Place, ...] = ()
     before: Expr | None = None
+    remarks: tuple[tuple[str, str | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,19 @@ class Respell:
     attributes: tuple[tuple[str, int | None], ...]
     what: str
     step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class Settle:
+    """The node at `place` goes: who reads its result `key` gets `by`, a constant that takes over the name, or another value.
+
+    A name that is `fixed`, since a graph gives it as its result, is taken over by a constant of its own.
+    """
+
+    place: Place
+    key: Key
+    by: Const | Runtime
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +122,14 @@ class Plan:
 
     `hoists` are Constant nodes whose form or type the target lacks; each becomes an initializer of the same name.
     `rounded` are nodes that stay but that ONNX Runtime computes in another order.
-    `drops` are functions that nobody calls and the target cannot say.
+    `drops` are functions that nobody calls and the target cannot say, `unread` initializers that nobody reads.
+    With `keeps_imports` opset imports stay as they are.
     """
 
     target: Target
     replaces: dict[Place, Replace] = field(default_factory=dict)
     respells: dict[Place, Respell] = field(default_factory=dict)
+    settles: dict[Place, Settle] = field(default_factory=dict)
     hoists: set[Place] = field(default_factory=set)
     rewires: list[Rewire] = field(default_factory=list)
     retypes: list[Retype] = field(default_factory=list)
@@ -124,9 +141,12 @@ class Plan:
     kept: int = 0
     rounded: list[Rounded] = field(default_factory=list)
     drops: set[ScopePath] = field(default_factory=set)
+    unread: set[Key] = field(default_factory=set)
+    keeps_imports: bool = False
     inline: set[ScopePath] = field(default_factory=set)
 
     @property
     def idle(self) -> bool:
         """No node and no value changes."""
-        return not (self.replaces or self.respells or self.hoists or self.rewires or self.retypes or self.edits or self.adapts)
+        changed = self.replaces or self.respells or self.hoists or self.rewires or self.retypes or self.edits or self.adapts
+        return not (changed or self.settles or self.dead or self.unread)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 import numpy as np
 
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Computed, Const, Literal, Stored
-from qdqtool.kernels import recode
-from qdqtool.kernels.sources import ArraySource, Source, materialize, tiles
+from qdqtool.kernels import codes, scales
+from qdqtool.kernels.sources import TILE, Array, ArraySource, Source, materialize, size, tiles
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class Facts:
             case Literal():
                 return ArraySource(const.array)
             case Computed():
+                from qdqtool.kernels import recode  # all kernels, which a linter rarely needs
+
                 return recode.open_kernel(const.kernel, [self.source(a) for a in const.args], const.params)
 
     def ask(self, question: str, const: Const, *params: Any) -> Any:
@@ -52,10 +54,18 @@ class Facts:
 
 def equal_along(source: Source, axis: int) -> bool:
     """All elements along `axis` have the same bits."""
-    length, post = source.shape[axis], prod(source.shape[axis + 1 :])
-    flat = materialize(source).reshape(-1, length, post)
-    bits = flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
-    return bool((bits == bits[:, :1]).all())
+    return not any(places.size for places in _changes(source, axis))
+
+
+def _changes(source: Source, axis: int) -> Iterator[Array]:
+    """The indices along `axis` at which some element has other bits than the one before it, tile by tile."""
+    length, post, total = source.shape[axis], prod(source.shape[axis + 1 :]), size(source)
+    bits = np.dtype(f"u{source.dtype.numpy.itemsize}")
+    for start in range(post, total, TILE):
+        stop = min(start + TILE, total)
+        before, here = source.read(start - post, stop - post).view(bits), source.read(start, stop).view(bits)
+        along = np.unique((np.flatnonzero(here != before) + start) // post % length)
+        yield along[along > 0]
 
 
 def float_codes(source: Source) -> FloatCodes:
@@ -100,6 +110,11 @@ def whole(source: Source) -> bool:
     return all(bool((np.isfinite(w) & (w == np.rint(w))).all()) for w in (tile.astype(np.float64) for tile in tiles(source)))
 
 
+def numbers(source: Source) -> Array:
+    """The elements of a constant of few elements, in order, as float64."""
+    return materialize(source).reshape(-1).astype(np.float64)
+
+
 def held_in(source: Source, dtype: ElementType) -> bool:
     """A narrower float type holds every element exactly."""
     return all(bool((tile.astype(dtype.numpy).astype(tile.dtype) == tile).all()) for tile in tiles(source))
@@ -115,11 +130,7 @@ def values_of(source: Source, storage: ElementType) -> bool:
 
 def period(source: Source, axis: int) -> int:
     """The greatest n such that elements along `axis` change only at multiples of n; 0 when they never change."""
-    length, post = source.shape[axis], prod(source.shape[axis + 1 :])
-    flat = materialize(source).reshape(-1, length, post)
-    bits = flat.view(np.dtype(f"u{flat.dtype.itemsize}"))
-    changes = np.flatnonzero((bits[:, 1:] != bits[:, :-1]).any(axis=(0, 2))) + 1
-    return int(np.gcd.reduce(changes)) if changes.size else 0
+    return gcd(*(int(place) for places in _changes(source, axis) for place in places))
 
 
 def small_float_exponent(source: Source, storage: ElementType) -> int | None:
@@ -133,6 +144,11 @@ def small_float_exponent(source: Source, storage: ElementType) -> int | None:
     return k
 
 
+def nonzero(source: Source) -> int:
+    """How many elements are not 0."""
+    return sum(int(np.count_nonzero(tile)) for tile in tiles(source))
+
+
 QUESTIONS: dict[str, Callable[..., Any]] = {
     "equal_along": equal_along,
     "float_codes": float_codes,
@@ -143,4 +159,8 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "values_of": values_of,
     "period": period,
     "small_float_exponent": small_float_exponent,
+    "nonzero": nonzero,
+    "scales": scales.scales,
+    "codes": codes.codes,
+    "numbers": numbers,
 }

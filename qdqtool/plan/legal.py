@@ -17,12 +17,17 @@ def attribute_proto(name: str, value: Attribute) -> AttributeProto:
 
 @lru_cache(maxsize=1 << 14)
 def illegal(
-    op: str, inputs: tuple[ElementType | str | None, ...], output: ElementType, attributes: tuple[tuple[str, Attribute], ...], opset: int
+    op: str,
+    inputs: tuple[ElementType | str | None, ...],
+    output: ElementType,
+    attributes: tuple[tuple[str, Attribute], ...],
+    opset: int,
+    result: int = 0,
 ) -> tuple[str, ...]:
-    """Reasons against a main-domain operator with one result; an input of ``""`` is absent."""
+    """Reasons against a main-domain operator whose result of that number has this type; an input of ``""`` is absent."""
     operands = [ABSENT if i == "" else i for i in inputs]
     protos = {name: attribute_proto(name, value) for name, value in attributes}
-    return tuple(legal(op, "", operands, [output], protos, opset))
+    return tuple(legal(op, "", operands, [*[None] * result, output], protos, opset))
 
 
 def node_problems(node: NodeProto, opset: int) -> list[str]:

@@ -5,12 +5,13 @@ to float32 when they load a model, so of forms as large it comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from qdqtool import dtypes, spelling
 from qdqtool.capabilities import OPERATORS, Row, operators
+from qdqtool.dialects import Way
 from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, constants_of, elements, literal, nbytes, walk
 from qdqtool.lowerings import Said, all_lowerings
@@ -68,7 +69,7 @@ class Run:
             return parts
         inputs = tuple("" if i is None else i.dtype for i in op.inputs)
         if not op.domain:
-            reasons = illegal(op.op, inputs, op.dtype, op.attributes, self.opset)
+            reasons = illegal(op.op, inputs, op.dtype, op.attributes, self.opset, op.result)
             lacking = self._target.lacks(op.op, (*(i.dtype for i in op.inputs if i is not None), op.dtype))
             if reasons or lacking:
                 return Rejection(reasons or (lacking,))
@@ -96,12 +97,20 @@ class Run:
     def _otherwise(self, step: Step, rejected: list[Rejection]) -> Outcome:
         """`step` by the best of all lowerings."""
         outcomes = [self._lowered(said, lowering.NAME) for lowering in all_lowerings() for said in lowering.say(step, self)]
+        missing = f"{self._target.dialect or 'ai.onnx'} {self.opset} has no {OPERATORS[step.meaning.kind]}"
+        return self._least(outcomes, rejected, missing)
+
+    def least(self, ways: Iterable[Way], name: str) -> Outcome:
+        """The best of several expressions, under the name of who offers them."""
+        said = [Said(way.expr, way.exactness, way.bound) for way in ways]
+        return self._least([self._lowered(each, name) for each in said], [], f"{name} says nothing")
+
+    def _least(self, outcomes: list[Outcome], rejected: list[Rejection], missing: str) -> Outcome:
         found = [c for c in outcomes if isinstance(c, Choice)]
         rejected += [c for c in outcomes if isinstance(c, Rejection)]
         allowed = [c for c in found if self._allowed(c)]
         if allowed:
             return min(allowed, key=self._cost)
-        missing = f"{self._target.dialect or 'ai.onnx'} {self.opset} has no {OPERATORS[step.meaning.kind]}"
         return nearest(rejected or [Rejection((missing,))], found)
 
     def _along(self, step: Step, name: str) -> Outcome:

@@ -42,16 +42,16 @@ def lift_all(view: View, types: Types, constants: Constants, target: Target) -> 
     found = {}
     seen: dict[Hashable, tuple[Meaning, bool]] = {}
     for place, scope, node in view.places():
-        if is_step(node):
+        if is_step(node) and node.output:
             whole = resolved(node, types.bindings.get(scope.root().path, {}))
-            lifted = _lift(place, scope, whole, types, constants, target, seen)
+            lifted = lift_one(place, scope, whole, types, constants, target, seen)
             if lifted is not None:
                 found[place] = lifted
                 types.learn(Key(place.scope, node.output[0]), lifted.step.dtype, lifted.step.shape)
     return found
 
 
-def _lift(
+def lift_one(
     place: Place,
     scope: Scope,
     node: NodeProto,
@@ -60,12 +60,13 @@ def _lift(
     target: Target,
     seen: dict[Hashable, tuple[Meaning, bool]],
 ) -> Lifted | None:
-    """One step; nodes that differ only in names are read once."""
+    """One step, its attribute references resolved; nodes that differ only in names are read once, which `seen` remembers."""
     dialect, kind = operators()[domain(node.domain), node.op_type]
     source = row_at(dialect, kind, scope.imports.get(domain(node.domain), 1))
     if source is None or any(a.ref_attr_name for a in node.attribute):
         return None
-    names = [node.input[slot] if slot < len(node.input) else "" for slot in source.order]
+    given = list(node.input)
+    names = [given[slot] if slot < len(given) else "" for slot in source.order]
     if not (names[0] and names[1]):
         return None
     operands = [constants.expression(scope, name) for name in names if name]
@@ -107,7 +108,7 @@ def _read(spelling: Spelling, names: list[str], source: Row, target: Target, imp
 def _alone(spelling: Spelling, names: list[str], source: Row, target: Target, imports: Mapping[str, int]) -> bool:
     if target.dialect is not None and source.dialect != target.dialect:
         asked = row_at(target.dialect, source.kind, target.versions(imports).get(target.dialect, 1))
-        if asked is None or target.dialect == "ai.onnx" or _sayable(spelling, source, asked):
+        if asked is None or target.splits or _sayable(spelling, source, asked):
             return False
     if source.dialect != "ai.onnx" or target.opset == imports.get("", 1):
         return True

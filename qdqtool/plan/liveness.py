@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from qdqtool.expressions import Expr, Op, Runtime, Stored
 from qdqtool.model import trained
-from qdqtool.model.graph import MAIN, Key, Place, View, domain
+from qdqtool.model.graph import MAIN, Key, Place, Use, View, domain
 from qdqtool.opsets.folding import FOLDS
 from qdqtool.plan.entries import Plan
 
@@ -15,25 +14,47 @@ FEEDERS = frozenset({"Constant", "Shape", "Size", *FOLDS})
 """Nodes that make constants and lengths out of others."""
 
 
-def readers(view: View, plan: Plan) -> Counter[Key]:
-    """How often each value is read after the plan."""
-    count = Counter({key: len(uses) for key, uses in view.uses.items()})
-    for key, paths in view.results.items():
-        count[key] += len(paths)
+class Readers:
+    """How often a value is read: as in the model, until something is added or taken away."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._count: dict[Key, int] = {}
+
+    def __getitem__(self, key: Key) -> int:
+        if key not in self._count:
+            self._count[key] = len(self._view.uses.get(key, ())) + len(self._view.results.get(key, ()))
+        return self._count[key]
+
+    def add(self, keys: Iterable[Key], times: int = 1) -> None:
+        """Each is read that many times more."""
+        for key in keys:
+            self._count[key] = self[key] + times
+
+
+def readers(view: View, plan: Plan) -> Readers:
+    """How often each value is read after the plan, by dead nodes too."""
+    count = Readers(view)
     for place in plan.replaces:
-        count.subtract(_operands(view, place))
-        count.update(set(_referenced(view, plan, place)))
+        count.add(_operands(view, place), -1)
+        count.add(set(_referenced(view, plan, place)))
     for place, entry in plan.adapts.items():
-        count.subtract(_operands(view, place))
-        count.update(found.key for name in entry.reads if (found := view.find(view.scopes[place.scope], name)))
+        count.add(_operands(view, place), -1)
+        count.add(found.key for name in entry.reads if (found := view.find(view.scopes[place.scope], name)))
     for rewire in plan.rewires:
         scope = view.scopes[rewire.place.scope]
         found = view.find(scope, view.node(rewire.place).input[rewire.slot])
-        if found is not None:
-            count[found.key] -= 1
-        if isinstance(rewire.const, Stored):
-            count[Key(rewire.const.scope, rewire.const.name)] += 1
+        count.add([found.key] if found is not None else [], -1)
+        count.add([Key(rewire.const.scope, rewire.const.name)] if isinstance(rewire.const, Stored) else [])
+    for place, settle in plan.settles.items():
+        if isinstance(settle.by, Stored | Runtime) and (found := view.find(view.scopes[place.scope], settle.by.name)):
+            count.add([found.key], len(remaining(view, plan, settle.key)))
     return count
+
+
+def remaining(view: View, plan: Plan, key: Key) -> list[Use]:
+    """Who still reads a value through the operand that it has now."""
+    return [u for u in view.uses.get(key, ()) if u.place not in plan.dead and u.place not in plan.replaces]
 
 
 def _operands(view: View, place: Place) -> Iterator[Key]:
@@ -69,7 +90,7 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
     touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
     for key in (k for place in plan.dead for k in _operands(view, place)):
-        count[key] -= 1
+        count.add([key], -1)
         touched.add(key)
     dead: set[Place] = set()
     waiting = [key for key in touched if count[key] <= 0]
@@ -84,7 +105,7 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
             continue
         dead.add(place)
         for below in _operands(view, place):
-            count[below] -= 1
+            count.add([below], -1)
             waiting += [below] if count[below] <= 0 else []
     return dead
 
@@ -97,17 +118,20 @@ def dead_initializers(view: View, plan: Plan) -> set[Key]:
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
     for place in plan.dead:
         for key in _operands(view, place):
-            count[key] -= 1
+            count.add([key], -1)
             touched.add(key)
     trained_on = trained.updated(view.proto) | trained.read(view.proto)
-    return {k for k in touched if count[k] <= 0 and _removable(view, k) and not (k.scope == MAIN and k.name in trained_on)}
+    touched |= plan.unread
+    named = annotated(view)
+    kept = (k for k in touched if count[k] <= 0 and k not in named and not (k.scope == MAIN and k.name in trained_on))
+    return {k for k in kept if (found := view.find(view.scopes[k.scope], k.name)) and found.kind == "initializer"}
 
 
-def _removable(view: View, key: Key) -> bool:
-    scope = view.scopes[key.scope]
-    found = view.find(scope, key.name)
-    if found is None or found.kind != "initializer":
-        return False
-    annotations = getattr(scope.body, "quantization_annotation", ())
-    named = {entry.value for a in annotations for entry in a.quant_parameter_tensor_names} | {a.tensor_name for a in annotations}
-    return key.name not in named
+def annotated(view: View) -> set[Key]:
+    """Values that the annotations of their own graph speak of."""
+    named = set()
+    for path, scope in view.scopes.items():
+        for annotation in getattr(scope.body, "quantization_annotation", ()):
+            names = (annotation.tensor_name, *(entry.value for entry in annotation.quant_parameter_tensor_names))
+            named |= {Key(path, name) for name in names}
+    return named

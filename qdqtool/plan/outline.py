@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from qdqtool.capabilities import operators, row_at
+from qdqtool.dialects import stand_ins
 from qdqtool.model.graph import domain, subgraphs
 from qdqtool.model.structure import order
 
@@ -18,6 +19,7 @@ def of_model(model: ModelProto, graph: GraphProto) -> ModelProto:
     """A model around an outlined graph, importing every domain it uses."""
     light = ModelProto(ir_version=max(model.ir_version, 8), graph=graph)
     imports = {domain(o.domain): o.version for o in model.opset_import}
+    imports.setdefault("", 1)
     _complete(imports, graph.node)
     for function in model.functions:
         light.functions.append(_function(function))
@@ -28,8 +30,9 @@ def of_model(model: ModelProto, graph: GraphProto) -> ModelProto:
 
 def _complete(imports: dict[str, int], nodes: Iterable[NodeProto]) -> None:
     for node in nodes:
-        imports.setdefault(domain(node.domain), 1)
-        for _, graph in subgraphs(node):
+        if node.domain:
+            imports.setdefault(domain(node.domain), 1)
+        for _, graph in subgraphs(node) if node.attribute else ():
             _complete(imports, graph.node)
 
 
@@ -39,26 +42,39 @@ def _function(function: FunctionProto) -> FunctionProto:
     return light
 
 
-def of_graph(graph: GraphProto) -> GraphProto:
-    """The graph with headers instead of weights, nodes in a legal order."""
-    light = GraphProto(name=graph.name)
+def of_graph(graph: GraphProto, *, tidy: bool = False) -> GraphProto:
+    """The graph with headers instead of weights, nodes in a legal order, which a tidy one has already."""
+    light = GraphProto(name=_text(graph.name))
     light.input.extend(graph.input)
     light.output.extend(graph.output)
     light.value_info.extend(graph.value_info)
     light.initializer.extend(_header(t) for t in graph.initializer)
     for sparse in graph.sparse_initializer:
-        light.initializer.append(TensorProto(name=sparse.values.name, data_type=sparse.values.data_type, dims=sparse.dims))
+        light.initializer.append(TensorProto(name=_text(sparse.values.name), data_type=sparse.values.data_type, dims=sparse.dims))
     types = {t.name: t.data_type for t in graph.initializer}
-    light.node.extend(of_node(graph.node[i], types) for i in order(list(graph.node)))
+    nodes = list(graph.node)
+    light.node.extend(of_node(nodes[i], types) for i in (range(len(nodes)) if tidy else order(nodes)))
     return light
 
 
 def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
-    """A node without weights; a Q or DQ of another domain becomes a Cast to the type it gives, which inference knows."""
+    """A node without weights; one of another domain becomes what inference knows: a Q or DQ a Cast to the type it gives."""
+    if not (node.domain or node.attribute):
+        return node
     if domain(node.domain) and (domain(node.domain), node.op_type) in operators():
         x, result = _of_step(node, types)
-        return helper.make_node("Cast", [node.input[x]], [node.output[0]], to=result)
+        if x >= len(node.input) or not node.output:
+            return node
+        return helper.make_node("Cast", [_text(node.input[x])], [_text(node.output[0])], to=result)
     light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
+    like = stand_ins().get((light.domain, node.op_type))
+    if like is not None and (plain := like(len(node.input), {a.name: a.i for a in node.attribute})) is not None:
+        light.op_type, slots = plain
+        light.ClearField("domain")
+        light.input.extend(node.input[slot] for slot in slots)
+        light.output.extend(node.output)
+        light.attribute.extend(_attribute(a) for a in node.attribute if a.name not in ("channels_last", "opset"))
+        return light
     light.input.extend(node.input)
     light.output.extend(node.output)
     for attribute in node.attribute:
@@ -77,13 +93,18 @@ def _of_step(node: NodeProto, types: Mapping[str, int]) -> tuple[int, int]:
 
 def _attribute(attribute: AttributeProto) -> AttributeProto:
     if attribute.type == AttributeProto.GRAPH:
-        return AttributeProto(name=attribute.name, type=attribute.type, g=of_graph(attribute.g))
+        return AttributeProto(name=_text(attribute.name), type=attribute.type, g=of_graph(attribute.g))
     if attribute.type == AttributeProto.TENSOR and attribute.t.ByteSize() > SMALL:
-        return AttributeProto(name=attribute.name, type=attribute.type, t=_header(attribute.t))
+        return AttributeProto(name=_text(attribute.name), type=attribute.type, t=_header(attribute.t))
     return attribute
+
+
+def _text(name: str) -> str:
+    """A damaged file may give bytes, which protobuf does not take back."""
+    return name if isinstance(name, str) else ""
 
 
 def _header(tensor: TensorProto) -> TensorProto:
     if tensor.ByteSize() <= SMALL and not tensor.external_data:
         return tensor
-    return TensorProto(name=tensor.name, data_type=tensor.data_type, dims=tensor.dims)
+    return TensorProto(name=_text(tensor.name), data_type=tensor.data_type, dims=tensor.dims)

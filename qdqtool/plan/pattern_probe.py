@@ -33,7 +33,7 @@ def pattern_probe(builder: Builder, place: Place, entry: Replace, step: Step) ->
     imports = builder.view.scopes[place.scope].imports
     used = {n.domain: imports.get(n.domain, 1) for n in nodes if domain(n.domain)}
     before = Fragment(tuple(nodes), {"": imports.get("", 1), **used}, tuple(inputs), (output,), constants)
-    after = replacement(builder, last, entry.outputs[0][1], inputs, output)
+    after = replacement(builder.facts, builder.target.opset, last, entry.outputs[0][1], inputs, output)
     in_model = tuple(p.name for p in inputs), "" if place.scope else last.output[0]
     yield Probe(builder.view.title(place), entry.exactness, entry.bound or None, before, after, *in_model)
 

@@ -21,7 +21,10 @@ from qdqtool.plan.adapt_probe import adapt_probes
 from qdqtool.plan.build import Builder
 from qdqtool.plan.choices import Choice
 from qdqtool.plan.entries import Replace, Respell
+from qdqtool.plan.facts import Facts
 from qdqtool.plan.fragment import replacement
+from qdqtool.plan.fused_probe import fused_probe
+from qdqtool.plan.lift import Lifted
 from qdqtool.plan.pattern_probe import pattern_probe
 from qdqtool.quantization import Blocked, PerAxis
 
@@ -34,6 +37,8 @@ def probes(builder: Builder) -> Iterator[Probe]:
     for place, entry in builder.plan.replaces.items():
         if entry.step is not None and entry.before is not None:
             yield from pattern_probe(builder, place, entry, entry.step)
+        elif entry.before is not None:
+            yield from fused_probe(builder, place, entry)
         elif entry.step is not None:
             yield from _probe(builder, place, entry, entry.step)
         else:
@@ -79,7 +84,7 @@ def _results(builder: Builder, place: Place, entry: Replace) -> Iterator[Probe]:
         if known.dtype is not None:
             port = Port(output, known.dtype, known.shape)
             before = Fragment((node,), {"": scope.imports.get("", 1)}, inputs, (port,), {})
-            after = replacement(builder, node, expr, inputs, port)
+            after = replacement(builder.facts, builder.target.opset, node, expr, inputs, port)
             names = tuple(p.name for p in inputs)
             title = f"{builder.view.title(place)}.{output}"
             yield Probe(title, entry.exactness, entry.bound or None, before, after, names, "" if place.scope else output)
@@ -105,12 +110,13 @@ def _like(x: Expr, original: Expr) -> Expr:
     return replace(x, dtype=original.dtype) if isinstance(x, Runtime) else x
 
 
-def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Fragment:
+def original_step(node: NodeProto, lifted: Lifted, step: Step, opset: int, facts: Facts) -> Fragment:
+    """The node of a lifted step on the operands of `step`, which may have been cut."""
     copy = NodeProto()
     copy.CopyFrom(node)
     constants: dict[str, Const] = {}
     inputs: list[Port] = []
-    for slot, operand in zip(builder.lifted[place].source.order, (step.x, step.scale, step.zero_point), strict=True):
+    for slot, operand in zip(lifted.source.order, (step.x, step.scale, step.zero_point), strict=True):
         if isinstance(operand, Runtime):
             assert operand.dtype is not None
             inputs.append(Port(operand.name, operand.dtype, operand.shape))
@@ -118,16 +124,20 @@ def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Frag
             copy.input[slot] = f"operand_{slot}"
             constants[copy.input[slot]] = operand
     assert step.dtype is not None
-    imports = {"": builder.view.scopes[place.scope].imports.get("", 1), **({node.domain: 1} if node.domain else {})}
-    sources = {name: builder.facts.source(c) for name, c in constants.items()}
+    imports = {"": opset, **({node.domain: 1} if node.domain else {})}
+    sources = {name: facts.source(c) for name, c in constants.items()}
     return Fragment((copy,), imports, _distinct(inputs), (Port(node.output[0], step.dtype, step.shape),), sources)
+
+
+def _before(node: NodeProto, builder: Builder, place: Place, step: Step) -> Fragment:
+    return original_step(node, builder.lifted[place], step, builder.view.scopes[place.scope].imports.get("", 1), builder.facts)
 
 
 def _after(node: NodeProto, builder: Builder, step: Step, found: Choice) -> Fragment:
     values = [e for e in (step.x, step.scale, step.zero_point) if isinstance(e, Runtime)]
     inputs = _distinct([Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None])
     assert step.dtype is not None
-    return replacement(builder, node, found.expr, inputs, Port(node.output[0], step.dtype, step.shape))
+    return replacement(builder.facts, builder.target.opset, node, found.expr, inputs, Port(node.output[0], step.dtype, step.shape))
 
 
 def _distinct(ports: list[Port]) -> tuple[Port, ...]:

@@ -57,6 +57,10 @@ class Refuser:
             if place not in nearest:
                 self.step(place, (*reasons, *pinned), region, cause)
 
+    def fused(self, place: Place, reasons: Iterable[str]) -> None:
+        """A fused operator that has no form in ai.onnx."""
+        self._add(place, self._refusal(place, NO_FORM, reasons, ""))
+
     def function(self, scope: Scope, dtype: ElementType) -> None:
         """A function that takes an argument of a type the target lacks: it is inlined."""
         reason = f"opset {self._plan.target.opset} cannot pass {dtype} to a function"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from qdqtool.exactness import NO_BOUND, Exactness
@@ -19,6 +20,12 @@ if TYPE_CHECKING:
 
 GROWTH = 2
 """Scales that are repeated for a common granularity may make the constants this many times as large, no more."""
+
+ARITHMETIC = ("Div", "Mul")
+"""Without one of these among its nodes a pattern is no step that was decomposed, and stays unless simplification was asked for."""
+
+NARROWING = ("clipped", "narrow", "small-floats")
+"""Raisings that change how codes are stored, for simplification only."""
 
 _FEEDERS = ("Cast", "Identity")
 
@@ -36,6 +43,8 @@ class _Search:
 
     def __init__(self, builder: Builder, tree: Tree) -> None:
         self._builder, self._tree = builder, tree
+        simplify = builder.target.simplify
+        self._raisings = [raising for raising in all_raisings() if simplify or raising.NAME not in NARROWING]
         self._ways: dict[Expr, dict[Expr, Exactness]] = {}
 
     def fact(self, question: str, const: Const, *params: Any) -> Any:
@@ -70,7 +79,7 @@ class _Search:
             if found.get(form, Exactness.APPROXIMATE) <= exactness:
                 continue
             found[form] = exactness
-            for raising in all_raisings():
+            for raising in self._raisings:
                 for said in raising.raised(form, self):
                     waiting += [(way, max(exactness, said.exactness, more)) for way, more in self.ways(said.expr).items()]
         yield from found.items()
@@ -96,36 +105,43 @@ class _Search:
 
 def best(builder: Builder, tree: Tree, place: Place, output: str) -> Replace | None:
     """The native way that takes the place of most nodes, then the one with the smallest constants."""
-    chooser, most = builder.chooser(place.scope), GROWTH * _stored(tree.expr)
+    if not builder.target.simplify and not any(isinstance(e, Op) and e.op in ARITHMETIC for e in tree.origins):
+        return None
+    chooser, most = builder.chooser(place.scope), _most(builder, tree.expr)
     found: list[tuple[tuple[int, ...], Replace]] = []
     for way, exactness in _Search(builder, tree).ways(tree.expr).items():
         if way == tree.expr or not isinstance(way, Step) or any(isinstance(e, Step) and is_marker(e.scale) for e in walk(way)):
             continue
         kept: set[Place] = set()
-        step = _with_kept(way, tree, kept)
+        step = with_kept(way, tree, kept)
         choice = chooser.choose(step) if isinstance(step, Step) else None
         if isinstance(choice, Choice) and not choice.names and isinstance(step, Step) and _size(choice.expr)[0] <= most:
-            claimed = {p for p, _ in tree.origins.values()} - _below(tree, kept) - {place}
+            claimed = {p for p, _ in tree.origins.values()} - below(tree, kept) - {place}
             entry = Replace(place, ((output, choice.expr),), str(step.meaning), ("simplify",), exactness, NO_BOUND, step)
             entry = replace(entry, claimed=tuple(sorted(claimed, key=lambda p: p.index)), before=tree.expr)
             found.append(((exactness, -len(claimed), *_size(choice.expr)), entry))
     return min(found, key=lambda f: f[0], default=(None, None))[1]
 
 
-def _with_kept(expr: Expr, tree: Tree, kept: set[Place]) -> Expr:
+def _most(builder: Builder, expr: Expr) -> float:
+    """Bytes that the constants may grow to: any number where nodes are what shall be few."""
+    return inf if builder.target.prefer == "nodes" else GROWTH * _stored(expr)
+
+
+def with_kept(expr: Expr, tree: Tree, kept: set[Place]) -> Expr:
     """The expression with everything that stands in the model unchanged read from there."""
     if expr in tree.origins:
         place, value = tree.origins[expr]
         kept.add(place)
         return value
     if isinstance(expr, Step):
-        return replace(expr, x=_with_kept(expr.x, tree, kept))
+        return replace(expr, x=with_kept(expr.x, tree, kept))
     if isinstance(expr, Op):
-        return replace(expr, inputs=tuple(None if i is None else _with_kept(i, tree, kept) for i in expr.inputs))
+        return replace(expr, inputs=tuple(None if i is None else with_kept(i, tree, kept) for i in expr.inputs))
     return expr
 
 
-def _below(tree: Tree, kept: set[Place]) -> set[Place]:
+def below(tree: Tree, kept: set[Place]) -> set[Place]:
     """The kept nodes and those of the pattern that they read."""
     found: set[Place] = set()
     for expr, (place, _) in tree.origins.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from qdqtool.capabilities import Row, operators, row_at
-from qdqtool.dialects import all_dialects
+from qdqtool.dialects import Layout, Sign, all_dialects
 from qdqtool.dtypes import ElementType
 from qdqtool.opsets import schemas
 from qdqtool.quantization import Kind, Meaning
@@ -20,6 +20,7 @@ Preference = Literal["bytes", "nodes"]
 class Target:
     """An ai.onnx opset, the dialect asked for (None keeps each node's), and how far a rewrite may go.
 
+    `fuse` names the dialects of fused operators to write, `layout` and `sign` how their weights shall lie where they are split.
     A `profile` narrows what may be written, and what may stay, to what its runtime runs.
     """
 
@@ -30,10 +31,23 @@ class Target:
     prefer: Preference = "bytes"
     simplify: bool = False
     profile: Profile | None = None
+    fuse: tuple[str, ...] = ()
+    layout: Layout | None = None
+    sign: Sign | None = None
 
     def __str__(self) -> str:
         named = self.profile is not None and self.profile.rows is not None
         return f"{self.profile} at opset {self.opset}" if named else f"opset {self.opset}"
+
+    @property
+    def splits(self) -> bool:
+        """Nothing but the default domain is asked for: its steps, or arithmetic."""
+        return self.dialect is not None and not all_dialects()[self.dialect].DOMAIN
+
+    @property
+    def raises(self) -> bool:
+        """Decomposed arithmetic shall become steps."""
+        return self.simplify or self.dialect == "ai.onnx"
 
     def versions(self, imports: Mapping[str, int]) -> dict[str, int]:
         """Dialects that may be written in a scope with these imports, with their versions."""
@@ -49,8 +63,8 @@ class Target:
     def rows(self, kind: Kind, imports: Mapping[str, int]) -> list[Row]:
         """Rows that a new node of `kind` may use."""
         allowed = self.versions(imports)
-        if self.dialect == "ai.onnx":
-            allowed = {"ai.onnx": self.opset}
+        if self.splits:
+            allowed = {name: self.opset for name in allowed if name == self.dialect}
         rows = (row_at(dialect, kind, version) for dialect, version in allowed.items())
         profile = self.profile
         return [part for row in rows if row is not None for part in ([row] if profile is None else narrowed(profile, row))]

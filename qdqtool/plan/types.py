@@ -36,16 +36,18 @@ class Variant:
 
 
 class Types:
-    """Types of the values of a model, by the scope that defines them."""
+    """Types of the values of a model, by the scope that defines them; without `infer` only those that the model itself declares."""
 
-    def __init__(self, view: View) -> None:
-        self.view = view
+    def __init__(self, view: View, *, infer: bool = True) -> None:
+        self.view, self._infer = view, infer
         self._table: dict[Key, Type] = {}
+        self._declared: dict[bytes, Type] = {}
         self.conflicts: dict[ScopePath, tuple[Variant, ...]] = {}
         self.uncalled: set[ScopePath] = set()
         self.signatures: dict[ScopePath, tuple[Type, ...]] = {}
         self.bindings: dict[ScopePath, dict[str, AttributeProto]] = {}
-        self._collect(view.scopes[MAIN], _inferred(view.proto, outline.of_graph(view.proto.graph)))
+        graph = view.proto.graph
+        self._collect(view.scopes[MAIN], self._inferred(outline.of_graph(graph, tidy=view.tidy)) if infer else graph)
         for scope in _functions_by_call(view):
             self._function(scope)
 
@@ -66,29 +68,36 @@ class Types:
     def _collect(self, scope: Scope, graph: GraphProto) -> None:
         for value in (*graph.value_info, *graph.input, *graph.output):
             self._note(scope, value)
+        stored: dict[tuple[int, tuple[int, ...]], Type] = {}
         for tensor in graph.initializer:
-            self._table[Key(scope.path, tensor.name)] = Type(dtypes.of_code(tensor.data_type), tuple(tensor.dims))
-        inferred = {tuple(n.output): n for n in graph.node}
-        for index, node in enumerate(scope.nodes):
-            self._constant(scope, node)
-            light = inferred.get(tuple(node.output))
-            for attribute, below in subgraphs(light) if light is not None else ():
-                child = scope.children.get((index, attribute))
-                if child is not None:
-                    self._collect(child, below)
+            header = tensor.data_type, tuple(tensor.dims)
+            if header not in stored:
+                stored[header] = Type(dtypes.of_code(header[0]), header[1])
+            self._table[Key(scope.path, tensor.name)] = stored[header]
+        for node in scope.nodes:
+            if node.op_type == "Constant" and not domain(node.domain):
+                self._constant(scope, node)
+        inferred = {tuple(n.output): n for n in graph.node} if scope.children else {}
+        for index, attribute in scope.children:
+            light = inferred.get(tuple(scope.nodes[index].output))
+            for name, below in subgraphs(light) if light is not None else ():
+                if name == attribute:
+                    self._collect(scope.children[index, attribute], below)
 
     def _note(self, scope: Scope, value: ValueInfoProto) -> None:
-        found = declared(value)
-        known = self._table.get(Key(scope.path, value.name), UNKNOWN)
-        self._table[Key(scope.path, value.name)] = Type(
-            found.dtype or known.dtype, found.shape if found.shape is not None else known.shape, found.other or known.other
-        )
+        spelled = value.type.SerializeToString()
+        if spelled not in self._declared:
+            self._declared[spelled] = declared(value)
+        found, key = self._declared[spelled], Key(scope.path, value.name)
+        known = self._table.get(key)
+        if known is not None:
+            found = Type(found.dtype or known.dtype, found.shape if found.shape is not None else known.shape, found.other or known.other)
+        self._table[key] = found
 
     def _constant(self, scope: Scope, node: NodeProto) -> None:
-        if node.op_type == "Constant" and not domain(node.domain):
-            header = tensors.constant_header(node)
-            if header is not None:
-                self._table[Key(scope.path, node.output[0])] = Type(*header)
+        header = tensors.constant_header(node)
+        if header is not None:
+            self._table[Key(scope.path, node.output[0])] = Type(*header)
 
     def _function(self, scope: Scope) -> None:
         calls = list(_calls(self.view, scope))
@@ -102,7 +111,11 @@ class Types:
             return
         self.bindings[scope.path] = variants[0].bindings
         self.signatures[scope.path] = variants[0].inputs
-        self._collect(scope, _inferred(self.view.proto, self._body(scope, variants[0].inputs)))
+        self._collect(scope, self._inferred(self._body(scope, variants[0].inputs)))
+
+    def _inferred(self, graph: GraphProto) -> GraphProto:
+        """The graph with inferred types; as it was when onnx refuses it."""
+        return _inferred(self.view.proto, graph) if self._infer else graph
 
     def _body(self, scope: Scope, signature: Sequence[Type]) -> GraphProto:
         assert isinstance(scope.body, FunctionProto)

@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, NodeProto, TensorProto
 
 import qdqtool
-from qdqtool import conversion, dtypes
+from qdqtool import dtypes, result
 from qdqtool.model import tensors
 from qdqtool.model.stage import Staged
 from tests.check.builders import FLOAT, FLOAT16, model, node, saved
@@ -120,7 +120,7 @@ FAULTS: dict[str, Fault] = {
 @pytest.mark.parametrize("dtype", [FLOAT, FLOAT16], ids=["float32", "float16"])
 @pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS.keys())
 def test_a_planted_fault_is_different(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, dtype: int, fault: Fault) -> None:
-    plain = conversion.stage
+    plain = result.stage
 
     def staged(*rest: Any, **named: Any) -> Staged:
         made = plain(*rest, **named)
@@ -129,7 +129,7 @@ def test_a_planted_fault_is_different(tmp_path: Path, monkeypatch: pytest.Monkey
         saved(proto, made.model)
         return made
 
-    monkeypatch.setattr(conversion, "stage", staged)
+    monkeypatch.setattr(result, "stage", staged)
     original = saved(_network(dtype), tmp_path / "m.onnx")
     with pytest.raises(qdqtool.CheckFailed) as caught:
         qdqtool.convert(original, opset=13, output=tmp_path / "out.onnx")

@@ -130,7 +130,7 @@ def test_large_constants_wait_until_they_are_saved() -> None:
     codes = np.zeros((256, 256), INT4.dtype)
     proto = model("g (float[2] x) => (y) { y = DequantizeLinear(w, s) }", w=codes, s=TENTH)
     conversion = converted(proto, 13)
-    assert list(conversion._pending) == ["w_int8"]
+    assert list(conversion.result.pending) == ["w_int8"]
     assert initializers(conversion.model)["w_int8"].shape == (256, 256)
 
 

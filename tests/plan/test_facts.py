@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import math
 from collections import Counter
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from qdqtool import dtypes
 from qdqtool.expressions import Computed, Literal, Stored, literal
 from qdqtool.kernels.sources import ArraySource
+from qdqtool.plan import facts
 from qdqtool.plan.facts import Facts, FloatCodes
 
 F32 = dtypes.FLOAT
@@ -95,3 +100,18 @@ def test_a_constant_is_read_once_for_each_question() -> None:
     assert facts.ask("value_range", first) == (1, 1)
     assert facts.ask("value_range", Literal(b"", F32, (0,))) == (0, 0)
     assert opened == {"s": 2}
+
+
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=3).map(tuple), st.data())
+@settings(max_examples=100, deadline=None)
+def test_changes_along_an_axis_whatever_the_tiles(shape: tuple[int, ...], data: st.DataObject) -> None:
+    axis, block = data.draw(st.integers(0, len(shape) - 1)), data.draw(st.integers(1, 4))
+    picks = st.integers(0, 2) if data.draw(st.booleans()) else st.just(1)
+    blocks = [-(-n // block) if d == axis else n for d, n in enumerate(shape)]
+    values = np.array([data.draw(picks) for _ in range(np.prod(blocks))], np.float32).reshape(blocks)
+    values = np.repeat(values, block, axis)[(slice(None),) * axis + (slice(shape[axis]),)]
+    rows = np.moveaxis(values, axis, 0).reshape(shape[axis], -1)
+    places = [k for k in range(1, shape[axis]) if (rows[k] != rows[k - 1]).any()]
+    with patch.object(facts, "TILE", data.draw(st.integers(1, 9))):
+        assert asked("period", values, F32, axis) == math.gcd(*places)
+        assert asked("equal_along", values, F32, axis) is (not places)

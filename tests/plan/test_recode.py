@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from qdqtool import dtypes
 from qdqtool.kernels import recode
 from qdqtool.kernels.cast import cast
+from qdqtool.kernels.quantize import quantize
 from qdqtool.kernels.sources import ArraySource, materialize, size
+from qdqtool.quantization import Blocked, PerAxis
 
 Array = np.ndarray[Any, np.dtype[Any]]
 RNG = np.random.default_rng(5)
@@ -44,7 +46,15 @@ BLOCK_ZERO, AXIS_ZERO = ints((3, 4, 4)), ints((10,))
 E8 = np.arange(255, dtype=np.uint8).view(ml_dtypes.float8_e8m0fnu)
 F8 = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
 F4 = np.arange(16, dtype=np.uint8).view(ml_dtypes.float4_e2m1fn)
+LONG_ZERO = spread(BLOCK_ZERO, 1, 3, 10)
+QUANTIZED = quantize(S, S[0, :, 0] ** 2, None, storage=dtypes.INT8, axis=1, block=None, compute=dtypes.FLOAT)
+NIBBLES = RNG.integers(0, 256, (3, 4)).astype(np.uint8)
+LOW_FIRST = np.stack([NIBBLES & 15, NIBBLES >> 4], -1).reshape(3, 8).astype(np.int16)
 KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
+    "unpack_rows": ("unpack_rows", [NIBBLES], (4, 5, dtypes.INT4), (LOW_FIRST[:, :5] - 8).astype(ml_dtypes.int4)),
+    "unpack_columns": ("unpack_columns", [NIBBLES], (4, 5, dtypes.UINT4), LOW_FIRST[:, :5].T.astype(ml_dtypes.uint4)),
+    "pack_rows": ("pack_rows", [LOW_FIRST.astype(ml_dtypes.uint4)], (4, (3, 1, 4), 0), NIBBLES.reshape(3, 1, 4)),
+    "product": ("product", [S, np.array(8, np.float32)], (), S * 8),
     "cast": ("cast", [X], (dtypes.INT32,), X.astype(np.int32)),
     "cast int4 to int8": ("cast", [X.astype(ml_dtypes.int4)], (dtypes.INT8,), X.astype(ml_dtypes.int4).astype(np.int8)),
     "cast e8m0": ("cast", [E8], (dtypes.FLOAT,), np.ldexp(np.float32(1), np.arange(255) - 127)),
@@ -69,6 +79,20 @@ KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
     "regroup ragged, last axis": ("regroup", [X], (12, 10, 1, 4), grouped(X, 12, 10, 1, 4)),
     "regroup one long block": ("regroup", [X], (3, 10, 4, 10), grouped(X, 3, 10, 4, 10)),
     "transpose": ("transpose", [X], ((2, 0, 1),), X.transpose(2, 0, 1)),
+    "transpose in part": ("transpose", [X], ((1, 2, 0),), X.transpose(1, 2, 0)),
+    "gather": ("gather", [X, np.int64([[3, -1], [0, 3]])], (1,), X[:, [[3, -1], [0, 3]]]),
+    "gather along the last axis": ("gather", [X], (2, (3, 0)), X[..., [3, 0]]),
+    "gather one": ("gather", [X, np.int64(2)], (0,), X[2]),
+    "gather none": ("gather", [X], (0, ()), X[:0]),
+    "slice": ("slice", [X], (((2, -1, 2), (1, 3, 3), (0, 1, 4)),), X[2:0:-1, 1::3]),
+    "slice of the last axis": ("slice", [X], (((0, 1, 3), (0, 1, 10), (3, -2, 2)),), X[..., ::-2]),
+    "concat": ("concat", [X, X[:, :3], X[:, :0]], (1,), np.concatenate([X, X[:, :3]], 1)),
+    "concat along the first axis": ("concat", [X, X[:1]], (0,), np.concatenate([X, X[:1]])),
+    "concat along the last axis": ("concat", [X, X[..., :1]], (2,), np.concatenate([X, X[..., :1]], 2)),
+    "dequantize": ("dequantize", [X, S[:, :4], BLOCK_ZERO], (Blocked(1, 3), dtypes.FLOAT), (X - LONG_ZERO) * spread(S[:, :4], 1, 3, 10)),
+    "quantize": ("quantize", [S, S[0, :, 0] ** 2], (PerAxis(1), dtypes.INT8, dtypes.FLOAT, True), QUANTIZED),
+    "arithmetic": ("arithmetic", [S, S[:, :1]], ("Div",), S / S[:, :1]),
+    "arithmetic in float16": ("arithmetic", [np.float16(S), np.float16(3)], ("Mul",), np.float16(S) * np.float16(3)),
     "reblock": ("reblock", [S], (1, 6, 2, 30), S.repeat(3, 1)),
     "reblock ragged": ("reblock", [S[:, :2]], (1, 6, 2, 5), S[:, [0, 0, 0, 1, 1]]),
     "first": ("first", [X], ((0, 2), (10,)), X[0, :, 0]),

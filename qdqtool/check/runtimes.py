@@ -1,0 +1,128 @@
+"""Runtimes by name: ONNX Runtime here, or that or another one in a process of its own, even of another interpreter."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from onnx import ModelProto
+
+from qdqtool.check import worker
+from qdqtool.check.runs import Inputs, Values, copy_in_runtime
+from qdqtool.check.segments import Cuts
+from qdqtool.check.sessions import CannotRun, Setting, plain
+from qdqtool.check.subject import Subject, constant_bytes, with_data
+from qdqtool.dtypes import ElementType
+from qdqtool.errors import Usage
+
+NAMES = tuple(worker.RUNTIMES)
+
+_LARGEST = 3 << 29
+_NATIVE = "biuf"
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """Where a model runs.
+
+    Attributes
+    ----------
+    name : str
+        One of `NAMES`.
+    python : Path, optional
+        Another interpreter that has it; by default ONNX Runtime runs in this process, others in a process of this interpreter.
+    setting : Setting
+        Optimizations and custom operators.
+    """
+
+    name: str = "ort"
+    python: Path | None = None
+    setting: Setting = field(default_factory=Setting)
+
+    def __str__(self) -> str:
+        return self.name + (f" ({self.python})" if self.python is not None else "")
+
+    @property
+    def apart(self) -> bool:
+        """Whether it runs in a process of its own."""
+        return self.name != "ort" or self.python is not None
+
+    def optimized(self, *, without: tuple[str, ...] = ()) -> Runtime:
+        """The same with its default optimizations, but for some."""
+        return replace(self, setting=replace(self.setting, optimized=True, without=without))
+
+    def hands_over(self, dtype: ElementType) -> bool:
+        """Whether values of a type go in and out."""
+        return not self.apart or dtype.numpy.kind in _NATIVE
+
+
+def runtime(name: str, python: Path | None = None, setting: Setting | None = None) -> Runtime:
+    """A runtime by its name.
+
+    Raises
+    ------
+    Usage
+        It is not known, or the interpreter is no file.
+    """
+    if name not in NAMES:
+        raise Usage("unknown-runtime", f"models cannot be run in '{name}' here", hint=f"one of {', '.join(NAMES)}")
+    if python is not None and not python.is_file():
+        raise Usage("no-such-python", f"{python} is no interpreter", hint="name the python executable of an environment")
+    return Runtime(name, python, setting or Setting())
+
+
+def run(where: Runtime, model: ModelProto, subject: Subject, inputs: Inputs, wanted: Sequence[str], at: Cuts = ()) -> Values:
+    """Run a changed copy of the subject's model.
+
+    Raises
+    ------
+    CannotRun
+        It does not load or run, or the runtime is not installed.
+    """
+    if not where.apart:
+        return copy_in_runtime(model, subject, where.setting, inputs, wanted, at)
+    if constant_bytes(model) > _LARGEST:
+        raise CannotRun(f"{where} is given models of up to {_LARGEST >> 20} MiB")
+    known = {port.name for port in model.graph.input}
+    fed = {name: value for name, value in inputs.items() if name in known}
+    if odd := [name for name, value in fed.items() if value.dtype.kind not in _NATIVE]:
+        raise CannotRun(f"{where} cannot be handed {odd[0]} of type {fed[odd[0]].dtype}")
+    with tempfile.TemporaryDirectory(prefix="qdqtool-") as name:
+        folder = Path(name)
+        (folder / "model.onnx").write_bytes(with_data(model, subject).SerializeToString())
+        np.savez(folder / "inputs.npz", **{f"v{number}": value for number, value in enumerate(fed.values())})  # type: ignore[arg-type]
+        _ask(where, folder, list(fed), wanted)
+        with np.load(folder / "outputs.npz", allow_pickle=False) as data:
+            return {wanted_name: data[f"v{number}"] for number, wanted_name in enumerate(wanted)}
+
+
+def _ask(where: Runtime, folder: Path, fed: Sequence[str], wanted: Sequence[str]) -> None:
+    request: dict[str, Any] = {
+        "runtime": where.name,
+        "optimized": where.setting.optimized,
+        "custom_ops": [str(library) for library in where.setting.custom_ops],
+        "inputs": list(fed),
+        "outputs": list(wanted),
+    }
+    (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
+    # From a folder of its own: Python looks for modules beside a script first, and beside ours stands a numbers.py.
+    script = shutil.copy(worker.__file__, folder)
+    process = subprocess.run([str(where.python or sys.executable), script, str(folder)], capture_output=True, text=True, check=False)
+    file = folder / "answer.json"
+    if not file.exists():
+        last = (process.stderr.strip().splitlines() or [f"status {process.returncode}"])[-1]
+        raise CannotRun(f"the process of {where} ended early: {last}")
+    answer = json.loads(file.read_text(encoding="utf-8"))
+    if "missing" in answer:
+        hint = "pip install 'qdqtool[openvino]'" if where.name == "openvino" else f"install it for {where.python}"
+        raise Usage("no-such-runtime", f"{where} is not installed: {answer['missing']}", hint=f"{hint}, or name an interpreter that has it")
+    if "error" in answer:
+        raise CannotRun(plain(answer["error"]))

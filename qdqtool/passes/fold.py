@@ -1,0 +1,111 @@
+"""Folding: what constants say already is computed now. Decides what, and writes it down as a plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+from pathlib import Path
+
+from onnx import ModelProto
+
+from qdqtool import dtypes
+from qdqtool.expressions import Computed, Expr, Literal, Runtime, Stored, walk
+from qdqtool.model.graph import Key, Place, View
+from qdqtool.model.walk import tensors
+from qdqtool.passes.choosing import Chosen, choose
+from qdqtool.passes.finding import Finder
+from qdqtool.passes.given import Given
+from qdqtool.passes.reading import read
+from qdqtool.passes.tidy import plan_tidy
+from qdqtool.passes.wishes import Found, Wishes
+from qdqtool.plan import liveness
+from qdqtool.plan.entries import Plan, Replace, Settle
+from qdqtool.plan.forms import fill
+
+
+@dataclass(slots=True)
+class Folds:
+    """A plan, the folds it carries out in the order of the model, and what it knows of the model."""
+
+    given: Given
+    plan: Plan
+    bytes: int
+    """Of all constants before."""
+    folds: list[Found] = field(default_factory=list)
+    said: dict[Place, Expr] = field(default_factory=dict)
+    """What each gives, of values as they are called before."""
+    nodes: dict[Place, int] = field(default_factory=dict)
+    """How many nodes go with each fold."""
+    tidied: list[str] = field(default_factory=list)
+    foldable: int = 0
+    """Dequantize nodes of constants that stay."""
+
+
+def plan_folds(view: View, base_dir: Path | None, wishes: Wishes) -> Folds:
+    """What to fold in a model."""
+    given = read(Given(view, base_dir))
+    before = constant_bytes(view.proto)
+    chosen = choose(given, wishes, before)
+    plan = Plan(given.target(Place((), 0)), keeps_imports=True)
+    found = Folds(given, plan, before, sorted(chosen.folds.values(), key=lambda f: (f.place.scope, f.place.index)))
+    finder = Finder(given, wishes)
+    for fold in found.folds:
+        found.said[fold.place] = _said(fold, finder)
+        _enter(fold, found.said[fold.place], chosen, given, plan)
+    plan.dead |= chosen.gone - plan.replaces.keys()
+    plan.dead |= liveness.dead_nodes(view, plan)
+    found.nodes = _counted(found)
+    found.tidied = plan_tidy(given, plan, chosen.read) if wishes.tidy else []
+    kept = [place for place in given.lifted if place not in plan.dead]
+    plan.kept = len(kept)
+    found.foldable = sum(1 for place in kept if place in given.made and given.lifted[place].step.meaning.kind == "dequantize")
+    return found
+
+
+def constant_bytes(proto: ModelProto) -> int:
+    """Bytes of all constants of a model in storage."""
+    types = ((dtypes.of_code(t.data_type), t) for t in tensors(proto))
+    return sum(dtype.nbytes(prod(tensor.dims)) for dtype, tensor in types if dtype is not None)
+
+
+def _enter(fold: Found, said: Expr, chosen: Chosen, given: Given, plan: Plan) -> None:
+    name = given.view.node(fold.place).output[0]
+    key = Key(fold.place.scope, name)
+    read = () if isinstance(said, Computed | Literal | Stored) else (leaf for leaf in walk(said) if isinstance(leaf, Runtime))
+    final: dict[Expr, Expr] = {leaf: _final(leaf, fold.place, chosen, given) for leaf in read}
+    expr, fixed = fill(said, final) if final else said, given.is_result(key)
+    new = isinstance(expr, Computed | Literal)
+    if isinstance(expr, Computed | Literal | Stored | Runtime) and (new or not fixed):
+        plan.settles[fold.place] = Settle(fold.place, key, expr, fixed)
+    else:
+        plan.replaces[fold.place] = Replace(fold.place, ((name, expr),), fold.what, (fold.kind,), fold.exactness, fold.bound, fold.step)
+
+
+def _said(fold: Found, finder: Finder) -> Expr:
+    """The result of a fold as an expression, of values as they are called before it."""
+    found = fold.by if fold.step is None else finder.native(fold.place, fold.step)
+    assert found is not None
+    return found
+
+
+def _final(value: Runtime, place: Place, chosen: Chosen, given: Given) -> Expr:
+    """What stands for a value that is folded itself."""
+    found: Runtime | Stored = value
+    while isinstance(found, Runtime) and (above := given.producer(given.view.scopes[place.scope], found.name)) in chosen.folds:
+        assert above is not None
+        by = chosen.folds[above].by
+        if not isinstance(by, Runtime | Stored) or given.is_result(Key(above.scope, found.name)):
+            break
+        found = by
+    return found
+
+
+def _counted(found: Folds) -> dict[Place, int]:
+    """The nodes that go with each fold, each counted once."""
+    counted: set[Place] = set()
+    count = {}
+    for fold in found.folds:
+        own = {p for p in (*fold.nodes, fold.place) if p in found.plan.dead or p == fold.place} - counted
+        counted |= own
+        count[fold.place] = len(own)
+    return count

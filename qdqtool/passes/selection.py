@@ -1,0 +1,104 @@
+"""Which places a pass may touch: the patterns of ``--only`` and ``--skip``.
+
+A pattern is a list of conditions joined by commas, all of which must hold: ``name:GLOB`` (the node, a value it reads or gives),
+``op:GLOB`` (an operator that reads the result), ``type:GLOB`` (storage type of the codes) and ``size:>1MB`` (bytes of the constant
+that is read). A bare GLOB is a name.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from qdqtool.errors import Usage
+
+UNITS = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
+HINT = "name:GLOB, op:GLOB, type:GLOB or size:>1MB, joined by commas"
+
+_KEYS = ("name", "op", "type", "size")
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What patterns ask about one place."""
+
+    names: tuple[str, ...]
+    readers: tuple[str, ...]
+    storage: str
+    nbytes: int
+
+
+Condition = Callable[[Traits], bool]
+Pattern = tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Places that match a pattern of `only`, if there are any, and none of `skip`."""
+
+    only: tuple[Pattern, ...] = ()
+    skip: tuple[Pattern, ...] = ()
+
+    @property
+    def everything(self) -> bool:
+        return not (self.only or self.skip)
+
+    def takes(self, traits: Traits) -> bool:
+        return (not self.only or _any(self.only, traits)) and not _any(self.skip, traits)
+
+
+def selection(only: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
+    """The selection of two lists of patterns; Usage for one that is none."""
+    return Selection(tuple(map(pattern, only)), tuple(map(pattern, skip)))
+
+
+def pattern(text: str) -> Pattern:
+    """A pattern from its text."""
+    return tuple(_condition(part.strip(), text) for part in text.split(","))
+
+
+def nbytes(text: str) -> int | None:
+    """A number of bytes from ``500``, ``1.5MB`` or ``64KiB``; None when it is none."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    if found is None or found[2].upper() not in UNITS:
+        return None
+    return int(float(found[1]) * UNITS[found[2].upper()])
+
+
+def _any(patterns: Iterable[Pattern], traits: Traits) -> bool:
+    return any(all(condition(traits) for condition in conditions) for conditions in patterns)
+
+
+def _condition(text: str, whole: str) -> Condition:
+    key, colon, value = text.partition(":")
+    if not (colon and key in _KEYS):
+        key, value = "name", text
+    if not value:
+        raise Usage("fold-pattern", f"'{whole}' selects nothing", hint=HINT)
+    match key:
+        case "name":
+            return lambda traits: any(fnmatchcase(name, value) for name in traits.names)
+        case "op":
+            return lambda traits: any(fnmatchcase(name, value) for name in traits.readers)
+        case "type":
+            return lambda traits: fnmatchcase(traits.storage, value)
+    return _size(value, whole)
+
+
+def _size(text: str, whole: str) -> Condition:
+    sign = next((sign for sign in _COMPARISONS if text.startswith(sign)), "")
+    limit = nbytes(text[len(sign) :])
+    if not sign or limit is None:
+        raise Usage("fold-pattern", f"'{whole}' has no size to compare with", hint="for example size:>1MB or size:<=4096")
+    compare = _COMPARISONS[sign]
+    return lambda traits: compare(traits.nbytes, limit)
