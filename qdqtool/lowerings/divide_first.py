@@ -25,7 +25,7 @@ def say(step: Step, context: Context) -> Iterator[Said]:
     if value is None or zero is MIXED:
         return
     value = phrases.ungrouped(value, step)
-    unit = Meaning("quantize", meaning.storage, dtypes.FLOAT, dtypes.FLOAT, PerTensor(), dtypes.FLOAT, meaning.saturate)
+    unit = Meaning("quantize", meaning.storage, dtypes.FLOAT, dtypes.FLOAT, PerTensor(), dtypes.FLOAT, meaning.saturate, meaning.rounding)
     yield Said(Step(unit, value, literal(1.0, dtypes.FLOAT), zero, step.dtype, step.shape))  # type: ignore[arg-type]
 
 

@@ -1,4 +1,5 @@
-"""Quantize to integers in plain arithmetic: Div, Round, Add, Clip, Cast; below opset 11 rounding by a magic number.
+"""Quantize to integers in plain arithmetic: Div, Round, Add, Clip, Cast; below opset 11 rounding by a magic number, other ways to
+round by Floor, Ceil and a comparison.
 
 What the magic number is too small for saturates anyway. Exact for types of 16 bits or fewer and every input but NaN, which gives 0
 or the lowest code. With codes carried as float32 the final Cast is left out; adding the zero point, even 0, turns -0 into +0 as
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from qdqtool import dtypes, phrases
 from qdqtool.expressions import Expr, Step, binary, cast, literal
 from qdqtool.lowerings import Context, Said
+from qdqtool.roundings import rounded
 
 NAME = "plain-quantize"
 
@@ -29,5 +31,5 @@ def say(step: Step, context: Context) -> Iterator[Said]:
 
 def _codes(value: Expr, zero: Expr, step: Step, opset: int) -> Expr:
     assert step.meaning.storage is not None
-    shifted = binary("Add", phrases.round_even(value, opset), zero)
+    shifted = binary("Add", rounded(value, step.meaning.rounding, opset), zero)
     return phrases.clip(shifted, step.meaning.storage.low, step.meaning.storage.high, opset)

