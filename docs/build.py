@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from docs import targets
+from docs import rules, targets
 from docs.examples import ROOT, replayed
 from docs.tables import GENERATED, table
 from qdqtool.capabilities import rows as every_row
@@ -75,6 +75,7 @@ PAGES = {"docs/cli.md": cli_page, "docs/support.md": support_page, "docs/targets
 def pages() -> dict[Path, str]:
     """Every page that is generated or holds examples, as it should be."""
     generated = {ROOT / name: page() for name, page in PAGES.items()}
+    generated |= {HERE / name: page for name, page in rules.pages().items()}
     written = [ROOT / "README.md", *sorted(HERE.glob("*.md"))]
     return generated | {path: replayed(path.read_text(encoding="utf-8")) for path in written if path not in generated}
 
@@ -82,7 +83,8 @@ def pages() -> dict[Path, str]:
 def stale(pages: dict[Path, str]) -> list[str]:
     """Pages that differ from what they should be."""
     differing = [path for path, text in pages.items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    return [str(path.relative_to(ROOT)) for path in differing]
+    left = [path for path in HERE.glob("rules/*.md") if path not in pages]
+    return [str(path.relative_to(ROOT)) for path in [*differing, *left]]
 
 
 def main(arguments: list[str]) -> int:
@@ -92,7 +94,10 @@ def main(arguments: list[str]) -> int:
         for name in outdated:
             print(f"{name} is out of date: run python -m docs.build")
         return 1 if outdated else 0
+    for path in HERE.glob("rules/*.md"):
+        path.unlink()
     for path, text in wanted.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return 0
 

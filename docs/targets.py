@@ -6,12 +6,16 @@ from collections.abc import Iterable
 
 from docs.tables import GENERATED, table
 from qdqtool.capabilities import Row
-from qdqtool.targets import ort, record
+from qdqtool.targets import all_targets, ort, record
 from qdqtool.targets.profile import EVERY, Profile
 
-TEXT = """What `--for` knows of each runtime, measured by `tests/time_machine/measure.py` in its own wheels, with optimizations off:
-the table `qdqtool/targets/ort.json`. A version between two of these counts as the lower one. `opset@N` is an opset and nothing
-else.
+TEXT = """What `--for` knows of each runtime. `validate --for` takes all of them; `convert --for` makes models for ONNX Runtime
+(`ort@VERSION`) and for an opset and nothing else (`opset@N`). A version between two of these counts as the lower one.
+"""
+MEASURED = """Measured by `tests/time_machine/measure.py` in its own wheels, with optimizations off: the table `qdqtool/targets/ort.json`.
+"""
+OTHERS = """Each row is a lint rule, what it is about there, and its source: *measured* in that runtime, read in its *source* or its *docs*.
+The tables of types hold what the same sources say.
 """
 FAULTS = """Sound models that do not load with default options, since graph optimizations break them. `--for` avoids these if another
 opset or spelling does, else it warns.
@@ -25,12 +29,47 @@ def page() -> str:
     """What each measured version of a runtime loads and runs."""
     profiles = [ort.profile(version) for version in ort.versions()]
     known = [p for p in profiles if p is not None]
-    parts = ["# Targets\n", GENERATED, TEXT, f"## ONNX Runtime, CPU provider ({ort.measured()})\n", _limits(known)]
+    parts = ["# Targets\n", GENERATED, TEXT, f"## ONNX Runtime, CPU provider ({ort.measured()})\n\n{MEASURED}", _limits(known)]
     parts += [f"## Operators without a kernel\n\n{KERNELS}", _kernels(known), f"## Faults\n\n{FAULTS}", _faults(known)]
     for profile in known:
         parts.append(f"## Quantize and dequantize in {profile}\n")
         parts += [f"### {op} of {dialect}\n\n{table(rows, whole=True)}" for (dialect, op), rows in _grouped(profile).items()]
+    parts += [f"## What rules look for in {known[-1]}\n", _cautions(known[-1]), f"## Other runtimes, for `validate --for`\n\n{OTHERS}"]
+    for profile in _others():
+        parts += [
+            f"### {profile}\n\nOpsets {profile.opsets[0]} to {profile.opsets[1]}; {profile.source}.\n",
+            _cautions(profile),
+            _types(profile),
+        ]
     return "\n".join(parts)
+
+
+def _others() -> list[Profile]:
+    """Every version of every runtime that was transcribed."""
+    runtimes = [runtime for name, runtime in all_targets().items() if name not in ("ort", "opset")]
+    found = [runtime.profile(version) for runtime in runtimes for version in runtime.versions() or (None,)]
+    return [profile for profile in found if profile is not None]
+
+
+def _cautions(profile: Profile) -> str:
+    lines = ["| rule | severity | about | what it does | source |\n| --- | --- | --- | --- | --- |\n"]
+    for caution in profile.cautions.rows:
+        number = f", {caution.id}" if caution.id else ""
+        cells = (
+            caution.rule or "-",
+            caution.severity,
+            record.about(caution),
+            caution.text,
+            f"{caution.evidence}: {caution.source}{number}",
+        )
+        lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |\n")
+    return "".join(lines)
+
+
+def _types(profile: Profile) -> str:
+    """The newest form of each operator."""
+    newest = {key: rows[-1] for key, rows in _grouped(profile).items()}
+    return "\n".join(f"#### {op} of {dialect} in {profile}\n\n{table([row], whole=True)}" for (dialect, op), row in newest.items())
 
 
 def _grouped(profile: Profile) -> dict[tuple[str, str], list[Row]]:

@@ -16,6 +16,7 @@ from qdqtool.quantization import Blocked, ByScale, Kind, Meaning, PerAxis
 
 Types = frozenset[ElementType]
 Division = Literal["float32", "scale"]
+Column = Literal["storage", "expressed", "scale"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def row_at(dialect: str, kind: Kind, version: int) -> Row | None:
     return max(fitting, key=lambda r: r.version) if fitting else None
 
 
-def first_version(dialect: str, kind: Kind, column: Literal["storage", "expressed", "scale"], dtype: ElementType) -> int | None:
+def first_version(dialect: str, kind: Kind, column: Column, dtype: ElementType) -> int | None:
     """The first version whose `column` holds `dtype`."""
     versions = [r.version for r in rows() if r.dialect == dialect and r.kind == kind and dtype in getattr(r, column)]
     return min(versions, default=None)
@@ -114,22 +115,33 @@ def reject(meaning: Meaning, row: Row) -> list[str]:
         reasons.append(f"{row} needs scale and {_ROLE[row.kind]} of one type, not {meaning.scale_type} and {meaning.expressed}")
     if meaning.compute is not None and row.divides is not None and meaning.compute not in row.divides:
         reasons.append(f"{row} does not divide in {meaning.compute}")
+    if meaning.rounding != "half even":
+        reasons.append(f"{row} rounds half to even, not {meaning.rounding}")
     return reasons + _granularity_reason(meaning, row)
 
 
 _ROLE: dict[Kind, str] = {"quantize": "input", "dequantize": "output"}
 
 
-def _type_reason(dtype: ElementType | None, row: Row, column: Literal["storage", "expressed", "scale"]) -> list[str]:
-    allowed: Types = getattr(row, column)
-    if dtype in allowed:
-        return []
-    noun = {"storage": "type", "expressed": f"{_ROLE[row.kind]} type", "scale": "scale type"}[column]
+def _type_reason(dtype: ElementType | None, row: Row, column: Column) -> list[str]:
     if dtype is None:
-        return [f"the {noun} is not known here"]
+        return [f"the {_noun(row, column)} is not known here"]
+    reason = lacks(dtype, row, column)
+    return [reason] if reason else []
+
+
+def _noun(row: Row, column: Column) -> str:
+    return {"storage": "type", "expressed": f"{_ROLE[row.kind]} type", "scale": "scale type"}[column]
+
+
+def lacks(dtype: ElementType | None, row: Row, column: Column) -> str:
+    """Why a version has no such type, in words; empty when it has, or the type is not known."""
+    allowed: Types = getattr(row, column)
+    if dtype is None or dtype in allowed:
+        return ""
     first = None if row.runtime else first_version(row.dialect, row.kind, column, dtype)
     since = f" (from {first} on)" if first else ""
-    return [f"{row} has no {noun} {dtype}{since}"]
+    return f"{row} has no {_noun(row, column)} {dtype}{since}"
 
 
 def _granularity_reason(meaning: Meaning, row: Row) -> list[str]:

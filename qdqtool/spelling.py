@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from qdqtool import capabilities, dtypes
 from qdqtool.capabilities import Row
 from qdqtool.dtypes import ElementType
-from qdqtool.quantization import Blocked, ByScale, Granularity, Meaning, PerAxis, PerTensor
-
-Shape = tuple[int | None, ...]
+from qdqtool.granularities import Misfit, Shape, fit
+from qdqtool.quantization import Blocked, ByScale, Granularity, Meaning, PerAxis
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,58 +65,18 @@ def _read_dequantize(spelling: Spelling, row: Row) -> Meaning:
 
 
 def granularity(spelling: Spelling, row: Row) -> Granularity | None:
-    """How scales spread over the elements; None when the shapes give the node no meaning.
+    """How scales spread over the elements; None when the shapes give the node no meaning."""
+    found = fitted(spelling, row)
+    return None if isinstance(found, Misfit) else found
+
+
+def fitted(spelling: Spelling, row: Row) -> Granularity | Misfit:
+    """The granularity, or why there is none.
 
     Below version 13 a vector is read as ONNX Runtime does, along `axis` (default 1), though the text knows scalars only.
     """
-    x, scale = spelling.x.shape, spelling.scale.shape
-    axis = spelling.attributes.get("axis", 1)
     block = spelling.attributes.get("block_size", 0) if row.blocks else 0
-    if scale is None:
-        return _unknown_rank(x, axis, block)
-    if block:
-        return _blocked(x, scale, axis, block)
-    if len(scale) == 0 or scale == (1,):
-        return PerTensor()
-    return _vector(x, scale, axis)
-
-
-def _unknown_rank(x: Shape | None, axis: int, block: int) -> Granularity | None:
-    at = _place(x, axis)
-    if at is None:
-        return None if block else PerTensor()
-    return Blocked(at, block) if block else ByScale(at)
-
-
-def _place(x: Shape | None, axis: int) -> int | None:
-    """`axis` counted from the front where the rank is known; None when out of range."""
-    if x is None:
-        return axis
-    return axis + (len(x) if axis < 0 else 0) if -len(x) <= axis < len(x) else None
-
-
-def _vector(x: Shape | None, scale: Shape, axis: int) -> Granularity | None:
-    at = _place(x, axis)
-    if len(scale) > 1:
-        return None
-    if at is None:
-        return PerTensor() if scale[0] is None else None
-    if x is not None and None not in (scale[0], x[at]) and scale[0] != x[at]:
-        return None
-    return PerAxis(at)
-
-
-def _blocked(x: Shape | None, scale: Shape, axis: int, block: int) -> Granularity | None:
-    at = _place(x, axis)
-    if at is None or block < 0 or (x is not None and len(scale) != len(x)):
-        return None
-    if x is None:
-        return Blocked(at, block)
-    for place, (have, want) in enumerate(zip(scale, x, strict=True)):
-        expected = want if want is None or place != at else -(-want // block)
-        if None not in (have, expected) and have != expected:
-            return None
-    return Blocked(at, block)
+    return fit(spelling.x.shape, spelling.scale.shape, spelling.attributes.get("axis", 1), block)
 
 
 def write(meaning: Meaning, x: Operand, scale: Operand, zero_point: Operand | None, row: Row) -> dict[str, int] | list[str]:

@@ -12,17 +12,18 @@ from rich.text import Text
 WIDEST = 100
 
 
-def _console(*, err: bool) -> Console:
+def stream(*, err: bool) -> Console:
+    """stdout or stderr."""
     return Console(stderr=err, highlight=False, markup=False, emoji=False, soft_wrap=True)
 
 
 def show(text: Callable[[int], Text], *, err: bool = False) -> None:
     """Print what `text` makes for the width at hand (80 where there is no terminal)."""
-    console = _console(err=err)
+    console = stream(err=err)
     console.print(text(min(console.width, WIDEST)), end="")
 
 
 def working(what: str) -> AbstractContextManager[object]:
     """A moving line on stderr while something takes long; nothing where stderr is no terminal."""
     # rich takes FORCE_COLOR for a terminal; colour in a log is fine, a spinner is not.
-    return _console(err=True).status(Text(what)) if sys.stderr.isatty() else nullcontext()
+    return stream(err=True).status(Text(what)) if sys.stderr.isatty() else nullcontext()

@@ -17,11 +17,16 @@ def write(record: Mapping[str, Any], target: Path | None) -> None:
     """Write the record to a file or, for ``-``, to stdout; nothing without a target."""
     if target is None:
         return
-    text = json.dumps(_plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = dumped(record)
     if target == STDOUT:
         sys.stdout.write(text)
     else:
         target.write_text(text, encoding="utf-8")
+
+
+def dumped(record: Mapping[str, Any]) -> str:
+    """The record as text."""
+    return json.dumps(_plain(record), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _plain(value: Any) -> Any:

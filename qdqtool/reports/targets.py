@@ -15,9 +15,14 @@ Record = Mapping[str, Any]
 
 def targets_text(records: Sequence[Record], width: int) -> Text:
     """A line for each target."""
-    result = paragraph("What --for takes, as NAME[@VERSION]; without a version, the newest.", width)
-    rows = [(r["target"], _span(r["opsets"]), _span(r["ir_versions"]), r["source"]) for r in records]
-    return result.append("\n").append(columns(("target", "opsets", "ir_version", "source"), rows, right=0))
+    result = paragraph("What --for takes, as NAME[@VERSION]; without a version, the newest. convert takes those marked so.", width)
+    rows = [_line(record) for record in records]
+    return result.append("\n").append(columns(("target", "convert", "opsets", "ir_version", "known from"), rows, right=0))
+
+
+def _line(record: Record) -> tuple[str, ...]:
+    known = ", ".join(record["evidence"])
+    return record["target"], "yes" if record["converts"] else "", _span(record["opsets"]), _span(record["ir_versions"]), known
 
 
 def target_text(record: Record, width: int) -> Text:
@@ -30,6 +35,7 @@ def target_text(record: Record, width: int) -> Text:
         ("types", ", ".join(record["types"] or ())),
         ("no kernel", ", ".join(record["without_kernel"])),
         *(("" if number else "faults", fault) for number, fault in enumerate(record["faults"])),
+        ("convert", "" if record["converts"] else "no; validate --for only"),
     ]
     for label, text in facts:
         if text:
@@ -38,7 +44,18 @@ def target_text(record: Record, width: int) -> Text:
         result.append(f"\n  {operator}\n", style="bold")
         for form in rows:
             result.append(entry(str(form["version"]), _form(form), width))
+    if record["cautions"]:
+        result.append("\n  What validate --for looks for\n", style="bold")
+        for caution in record["cautions"]:
+            result.append(entry(caution["severity"], _caution(caution), width))
     return result
+
+
+def _caution(caution: Record) -> str:
+    """The rule, what it is about, and on what ground."""
+    told = ": ".join(part for part in (caution["rule"], caution["about"], caution["text"]) if part)
+    number = f" [{caution['id']}]" if caution["id"] else ""
+    return f"{told}\n{caution['evidence']}: {caution['source']}{number}"
 
 
 def _form(form: Record) -> str:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from qdqtool.reports.check import check_text
+from qdqtool.reports.closing import closing
 from qdqtool.reports.layout import count, entry, paragraph, size
 
 if TYPE_CHECKING:
-    from qdqtool.api import Change, Conversion
+    from qdqtool.changes import Change
+    from qdqtool.conversion import Conversion
 
 
 def conversion_text(
@@ -24,17 +25,7 @@ def conversion_text(
     result.append(_changes(conversion.changes, width, verbose))
     if conversion.kept:
         result.append(entry("kept", count(conversion.kept, "quantize/dequantize node"), width))
-    for number, note in enumerate(conversion.notes):
-        result.append(entry("" if number else "notes", note, width))
-    if conversion.check is None:
-        result.append(entry("check", f"not checked: {unchecked}", width, style="yellow"))
-    else:
-        result.append(check_text(conversion.check, width, verbose=verbose))
-    said = f"{written}, {size(written.stat().st_size)}" if written else "nothing: this is a dry run"
-    result.append(entry("written", said, width))
-    for file in conversion.files[1:]:
-        result.append(entry("", f"{file.name}, {size(file.stat().st_size)}", width))
-    return result
+    return result.append(closing(conversion, width, written=written, unchecked=unchecked, verbose=verbose))
 
 
 def _movement(conversion: Conversion) -> str:

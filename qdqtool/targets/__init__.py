@@ -11,9 +11,9 @@ from functools import cache
 from typing import Protocol
 
 from qdqtool.errors import Usage
-from qdqtool.targets.profile import Profile
+from qdqtool.targets.profile import Profile, require_converts
 
-__all__ = ["Profile", "all_targets", "profile"]
+__all__ = ["Profile", "all_targets", "convertible", "profile"]
 
 
 class Runtime(Protocol):
@@ -43,7 +43,7 @@ def profile(text: str) -> Profile:
     name, at, version = text.partition("@")
     runtime = all_targets().get(name)
     if runtime is None:
-        known = "; ".join(f"{n}@{v}" for n, r in all_targets().items() for v in (_span(r.versions()),))
+        known = "; ".join(f"{n}@{_span(r.versions())}" if r.versions() else n for n, r in all_targets().items())
         raise Usage(
             "unknown-target",
             f"'{text}' is no target",
@@ -51,10 +51,25 @@ def profile(text: str) -> Profile:
             hint="ort" + at + version if name.lower() in ("ort", "onnxruntime") else "ort",
         )
     found = runtime.profile(version if at else None)
+    if found is None and not runtime.versions():
+        raise Usage("unknown-target", f"'{text}' is no known version of {name}", why="it has no versions here", hint=name)
     if found is None:
         why = f"known are {_span(runtime.versions())}; one that was not measured counts as the next lower one"
         nearest = min(runtime.versions(), key=lambda known: abs(_number(known) - _number(version)))
         raise Usage("unknown-target", f"'{text}' is no known version of {name}", why=why, hint=f"{name}@{nearest}")
+    return found
+
+
+def convertible(text: str) -> Profile:
+    """As `profile`, of a target that models can be made for.
+
+    Raises
+    ------
+    Usage
+        It is unknown, or known only well enough to say what stands in the way.
+    """
+    found = profile(text)
+    require_converts(found)
     return found
 
 
@@ -65,4 +80,4 @@ def _number(version: str) -> int:
 
 
 def _span(versions: tuple[str, ...]) -> str:
-    return f"{versions[0]} to {versions[-1]}"
+    return versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1]}"

@@ -15,6 +15,8 @@ from typing import Any
 from qdqtool import dtypes
 from qdqtool.capabilities import Row, Types
 from qdqtool.capabilities import rows as every_row
+from qdqtool.targets.cautions import at_version
+from qdqtool.targets.ort_cautions import CAUTIONS
 from qdqtool.targets.profile import Profile
 
 NAME = "ort"
@@ -74,6 +76,7 @@ def _profile(version: str, measured: str) -> Profile:
         doubled=DOUBLED if block["faults"]["doubled"] else None,
         behind=behind,
         source=f"measured in {block['wheel']}",
+        cautions=at_version(CAUTIONS, versions(), measured),
     )
 
 

@@ -9,6 +9,7 @@ from qdqtool.capabilities import Row
 from qdqtool.dtypes import ElementType
 from qdqtool.errors import Usage
 from qdqtool.quantization import Blocked, Meaning
+from qdqtool.targets.cautions import Cautions
 
 EVERY = "*"
 """In place of types: no kernel for any of them."""
@@ -25,7 +26,8 @@ class Profile:
     operator and the opset that brought its version, the types (or pairs ``first:second``) without kernel. `imports`: the
     highest version of other domains. `contrib`: by domain, the operators with their most inputs. `choices`: the values of an
     attribute that an operator takes, by (domain, operator, attribute). `types`: those of tensors; None means all.
-    `dialects`: spellings at hand beside those that a model imports. `source`: what was measured, for notes.
+    `dialects`: spellings at hand beside those that a model imports. `source`: what was measured, for notes. `cautions`: what
+    lint rules look for. `converts`: ``convert --for`` knows how to make models for it; else only ``validate --for`` does.
 
     The faults keep sound models from loading with default options. `doubled`: from this opset on, ``output_dtype`` beside a
     zero point does. `behind`: by storage type, the opset from which on these operators do behind a DequantizeLinear.
@@ -46,9 +48,11 @@ class Profile:
     doubled: int | None = None
     behind: Mapping[ElementType, tuple[int, frozenset[str]]] = field(default_factory=dict)
     source: str = ""
+    cautions: Cautions = field(default_factory=Cautions)
+    converts: bool = True
 
     def __str__(self) -> str:
-        return f"{self.name}@{self.version}"
+        return f"{self.name}@{self.version}" if self.version else self.name
 
 
 def require_opset(profile: Profile, opset: int) -> None:
@@ -57,6 +61,14 @@ def require_opset(profile: Profile, opset: int) -> None:
     if not low <= opset <= high:
         hint = f"--opset {min(max(opset, low), high)}, or leave it out"
         raise Usage("opset-out-of-reach", f"{profile} does not load opset {opset}", why=f"it loads opsets {low} to {high}", hint=hint)
+
+
+def require_converts(profile: Profile) -> None:
+    """Usage for a runtime that `validate` knows and `convert` does not yet."""
+    if not profile.converts:
+        why = "what it lacks is known, how to write it otherwise is not"
+        hint = f"validate --for {profile} says what stands in the way; convert takes ort@VERSION and opset@N"
+        raise Usage("target-for-validate-only", f"convert does not make models for {profile}", why=why, hint=hint)
 
 
 def narrowed(profile: Profile, row: Row) -> list[Row]:

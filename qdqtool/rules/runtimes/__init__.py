@@ -1,0 +1,1 @@
+"""4xx: what a named runtime rejects, computes otherwise, or runs slowly."""

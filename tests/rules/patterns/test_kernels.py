@@ -1,0 +1,74 @@
+"""What the pages say about ONNX Runtime's integer kernels: the good twin gets one, the bad one does not."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from pathlib import Path
+
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import ModelProto
+
+from tests.rules.case import Case
+from tests.rules.patterns import cases_layers, cases_pairs
+from tests.rules.values import cases_weights
+
+INTEGER = ("QLinearConv", "QGemm", "QLinearMatMul", "QLinearAdd", "MatMulNBits")
+LOST = {
+    "QDQ212": ("int8", "uint8", "int16 of Gemm"),
+    "QDQ304": ("Add",),
+    "QDQ306": ("Transpose before MatMul", "Reshape before Conv"),
+    "QDQ308": ("LeakyRelu between", "Relu and a zero point", "Clip and a wide range", "in float", "16 bits"),
+    "QDQ309": ("a constant", "the input"),
+    "QDQ311": ("a weight among the inputs",),
+    "QDQ313": ("Cast and Mul",),
+    "QDQ314": ("MatMul", "Gemm with transB", "Conv"),
+    "QDQ318": ("channels of the input",),
+    "QDQ319": ("a residual connection",),
+    "QDQ320": ("weight", "input"),
+}
+"""Rows whose bad model is computed in float."""
+
+KEPT = {
+    "QDQ211": ("one channel of Gemm", "2 %"),
+    "QDQ306": ("Transpose before Conv",),
+    "QDQ307": ("Relu",),
+    "QDQ310": ("Gemm",),
+    "QDQ312": ("a float weight",),
+}
+"""Rows whose bad model keeps its integer kernel."""
+
+CASES = [*cases_weights.CASES, *cases_pairs.CASES, *cases_layers.CASES]
+
+
+def chosen(table: dict[str, tuple[str, ...]]) -> list[Case]:
+    found = [case for case in CASES if case.name in table.get(case.code, ())]
+    assert len(found) == sum(map(len, table.values()))
+    return found
+
+
+def integer_kernels(model: ModelProto, folder: Path) -> int:
+    options = ort.SessionOptions()
+    options.optimized_model_filepath = str(folder / "optimized.onnx")
+    options.log_severity_level = 4
+    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+    counted = Counter(node.op_type for node in onnx.load(folder / "optimized.onnx").graph.node)
+    return sum(counted[op] for op in INTEGER)
+
+
+def name(case: Case) -> str:
+    return f"{case.code}-{case.name}"
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="which kernels ONNX Runtime has was measured on x86-64")
+@pytest.mark.parametrize("case", chosen(LOST), ids=name)
+def test_the_kernel_is_lost(case: Case, tmp_path: Path) -> None:
+    assert integer_kernels(case.bad, tmp_path) < integer_kernels(case.good, tmp_path)
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="which kernels ONNX Runtime has was measured on x86-64")
+@pytest.mark.parametrize("case", chosen(KEPT), ids=name)
+def test_the_kernel_is_kept(case: Case, tmp_path: Path) -> None:
+    assert integer_kernels(case.bad, tmp_path) == integer_kernels(case.good, tmp_path) > 0
