@@ -6,8 +6,10 @@ With ``--check`` it only says which pages are out of date.
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
@@ -77,7 +79,9 @@ def pages() -> dict[Path, str]:
     generated = {ROOT / name: page() for name, page in PAGES.items()}
     generated |= {HERE / name: page for name, page in rules.pages().items()}
     written = [ROOT / "README.md", *sorted(HERE.glob("*.md"))]
-    return generated | {path: replayed(path.read_text(encoding="utf-8")) for path in written if path not in generated}
+    shown = [path for path in written if path not in generated]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return generated | dict(zip(shown, pool.map(replayed, (path.read_text(encoding="utf-8") for path in shown)), strict=True))
 
 
 def stale(pages: dict[Path, str]) -> list[str]:

@@ -17,8 +17,9 @@ beginnings of codes and names.
   measured runtime accepts.
 - *info*: worth knowing.
 """
-RUNTIMES = """Which of the runtime rules say something about which runtime (`--for NAME`), and how bad it is there at worst. The rows
-behind it, with their sources, are on the page of [targets](../targets.md).
+RUNTIMES = """Which of the runtime rules say something about which runtime (`--for NAME`), and how bad it is there at worst; in brackets
+what only older versions do. The rows behind it, with their sources, are on the page of [targets](../targets.md). Rules that
+are not listed depend on no runtime.
 """
 WORST = ("error", "warning", "info")
 
@@ -31,7 +32,8 @@ def pages() -> dict[str, str]:
 
 def _page(rule: Description) -> str:
     body = rule.page.replace("``", "`")
-    return f"# {rule.code} {rule.name}\n\n{GENERATED}\n{rule.severity}, {rule.group}\n\n{body}\n"
+    kind = f"*{rule.severity}*, one of the [{rule.group} rules](index.md#{rule.group})"
+    return f"# {rule.code} {rule.name}\n\n{GENERATED}\n{kind}\n\n{body}\n"
 
 
 def _index(found: list[Description]) -> str:
@@ -43,13 +45,24 @@ def _index(found: list[Description]) -> str:
 
 
 def _matrix(found: list[Description]) -> str:
-    profiles = {name: runtime.profile(None) for name, runtime in targets.all_targets().items()}
-    newest = {name: profile for name, profile in profiles.items() if profile is not None and profile.cautions.rows}
-    head = f"| rule | {' | '.join(newest)} |\n| --- |{' --- |' * len(newest)}\n"
+    known = {name: _newest_first(runtime) for name, runtime in targets.all_targets().items()}
+    profiles = {name: own for name, own in known.items() if any(profile.cautions.rows for profile in own)}
+    head = f"| rule | {' | '.join(profiles)} |\n| --- |{' --- |' * len(profiles)}\n"
     lines = []
     for rule in found:
-        severities = [{row.severity for row in profile.cautions.of(rule.name)} for profile in newest.values()]
-        if any(severities):
-            cells = [next((s for s in WORST if s in each), "") for each in severities]
+        cells = [_cell(rule, own) for own in profiles.values()]
+        if any(cells):
             lines.append(f"| [{rule.code}]({rule.code}.md) {rule.name} | {' | '.join(cells)} |\n")
     return head + "".join(lines)
+
+
+def _newest_first(runtime: targets.Runtime) -> list[targets.Profile]:
+    versions = (None, *runtime.versions())
+    return [profile for version in versions if (profile := runtime.profile(version)) is not None]
+
+
+def _cell(rule: Description, profiles: list[targets.Profile]) -> str:
+    newest, *older = ({row.severity for row in profile.cautions.of(rule.name)} for profile in profiles)
+    worst = next((severity for severity in WORST if severity in newest), "")
+    before = next((severity for severity in WORST for each in older if severity in each), "")
+    return worst or (f"({before})" if before else "")

@@ -9,8 +9,27 @@ from qdqtool.capabilities import Row
 from qdqtool.targets import all_targets, ort, record
 from qdqtool.targets.profile import EVERY, Profile
 
-TEXT = """What `--for` knows of each runtime. `validate --for` takes all of them; `convert --for` makes models for ONNX Runtime
-(`ort@VERSION`) and for an opset and nothing else (`opset@N`). A version between two of these counts as the lower one.
+TEXT = """What `--for` knows of each runtime: `validate --for` takes all of them, and `convert --for` all but those marked below.
+`opset@N` is an opset and nothing else. A version between two of these counts as the lower one.
+"""
+CONVERTED = """For a runtime other than ONNX Runtime, `convert --for` writes no quantize or dequantize that a row below speaks against, and
+refuses what rows of severity error say of the rest, with every place; `--dry-run` shows the same without writing. What it does:
+
+| what stands in the way | what becomes of it |
+| --- | --- |
+| uint8 or uint16 where signed codes are taken, or 0 in the middle is wanted | codes and zero points less half the range, also at run time |
+| asymmetric weights for a symmetric runtime | codes less the zero point, where they fit a type that it takes |
+| types of codes or scales without a kernel | wider codes of weights; scales in float32 with Casts |
+| no axis, no zero point, or one shaped otherwise | written out |
+| blocks that do not divide, or no blocks | smaller blocks with repeated scales; rows for blocks, with a Reshape |
+| a bias in codes that are not taken | int32, or the real values |
+| attributes that break, or are ignored | left out, or said by a zero point, where that means the same |
+| fused operators without a kernel, or that are computed wrongly | quantize and dequantize around the plain operator |
+| what varies at run time, other roundings, scales, ranges, shared parameters | refused where it is an error, else left |
+
+No step becomes arithmetic on floats alone, which a runtime would not see as quantized; beside a step, scales are multiplied for OpenVINO,
+DirectML, TVM and tract only. Only OpenVINO and QNN were run on the results; of the others the tests show that nothing is left that a row
+calls an error, and that ONNX Runtime gives the same bits.
 """
 MEASURED = """Measured by `tests/time_machine/measure.py` in its own wheels, with optimizations off: the table `qdqtool/targets/ort.json`.
 """
@@ -34,14 +53,18 @@ def page() -> str:
     for profile in known:
         parts.append(f"## Quantize and dequantize in {profile}\n")
         parts += [f"### {op} of {dialect}\n\n{table(rows, whole=True)}" for (dialect, op), rows in _grouped(profile).items()]
-    parts += [f"## What rules look for in {known[-1]}\n", _cautions(known[-1]), f"## Other runtimes, for `validate --for`\n\n{OTHERS}"]
+    parts += [f"## What rules look for in {known[-1]}\n", _cautions(known[-1]), f"## Other runtimes\n\n{CONVERTED}\n{OTHERS}"]
     for profile in _others():
         parts += [
-            f"### {profile}\n\nOpsets {profile.opsets[0]} to {profile.opsets[1]}; {profile.source}.\n",
+            f"### {profile}\n\nOpsets {profile.opsets[0]} to {profile.opsets[1]}; {profile.source}.{_marked(profile)}\n",
             _cautions(profile),
             _types(profile),
         ]
     return "\n".join(parts)
+
+
+def _marked(profile: Profile) -> str:
+    return "" if profile.converts else " `validate --for` only."
 
 
 def _others() -> list[Profile]:

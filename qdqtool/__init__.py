@@ -6,19 +6,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from qdqtool.api import Conversion, convert, inspect
+    from qdqtool.api import compare, convert, fold, inspect, validate
+    from qdqtool.comparison import Comparison
+    from qdqtool.conversion import Conversion
     from qdqtool.errors import CheckFailed, QdqtoolError, Refused
+    from qdqtool.findings import Finding
+    from qdqtool.folding import Folding
+    from qdqtool.validation import Validation
 
 __version__ = "0.1.0"
-__all__ = ["CheckFailed", "Conversion", "QdqtoolError", "Refused", "__version__", "convert", "inspect"]
+__all__ = [
+    "CheckFailed",
+    "Comparison",
+    "Conversion",
+    "Finding",
+    "Folding",
+    "QdqtoolError",
+    "Refused",
+    "Validation",
+    "__version__",
+    "compare",
+    "convert",
+    "fold",
+    "inspect",
+    "validate",
+]
 
 _HOMES = {
     "CheckFailed": "qdqtool.errors",
-    "Conversion": "qdqtool.api",
+    "Comparison": "qdqtool.comparison",
+    "Conversion": "qdqtool.conversion",
+    "Finding": "qdqtool.findings",
+    "Folding": "qdqtool.folding",
     "QdqtoolError": "qdqtool.errors",
     "Refused": "qdqtool.errors",
+    "Validation": "qdqtool.validation",
+    "compare": "qdqtool.api",
     "convert": "qdqtool.api",
+    "fold": "qdqtool.api",
     "inspect": "qdqtool.api",
+    "validate": "qdqtool.api",
 }
 
 

@@ -46,6 +46,8 @@ def convert(
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
     custom_ops: Sequence[str | Path] = (),
+    check_with: Sequence[str] = (),
+    check_with_python: str | Path | None = None,
 ) -> Conversion:
     """Move a quantized model to another opset or dialect, and compare the result with the original.
 
@@ -57,9 +59,10 @@ def convert(
     opset : int, optional
         Target opset of the default domain, 7 to 28; by default that of the model.
     to : str, optional
-        Dialect to write quantize and dequantize in: ``ai.onnx`` (which also splits fused operators into steps around a plain one; without
-        `opset` at the first that has those steps) or ``com.microsoft``; or fused operators to make of such steps, joined by commas:
-        ``matmulnbits``, ``gatherblockquantized``.
+        Dialect to write quantize and dequantize in: ``ai.onnx`` (which also raises decomposed arithmetic, and splits fused operators into
+        steps around a plain one; without `opset` at the first that has those steps), ``com.microsoft`` or ``arithmetic`` (no such
+        operators at all); or fused operators to make of such steps, joined by commas: ``matmulnbits``, ``gatherblockquantized``,
+        ``fakequantize``, ``qoperator``, ``matmulinteger``. ``qdq`` is ``ai.onnx``, for products of dynamic quantization too.
     target : str, optional
         What the result shall run in, as ``NAME[@VERSION]``: ``ort@1.17`` (ONNX Runtime, CPU), or ``opset@17``. Without
         `opset` the model's own stays if everything runs there, else the one is taken at which the least has to change.
@@ -70,7 +73,7 @@ def convert(
     prefer : {"bytes", "nodes"}
         What to keep few of where there is a choice.
     simplify : bool
-        Also raise decomposed arithmetic to quantize and dequantize nodes.
+        Also raise decomposed arithmetic to quantize and dequantize nodes, and store codes in the narrowest type that holds them.
     weights : {"direct", "transposed"}, optional
         How split matrices of weights lie: ``[K, N]`` read by MatMul, by default, or ``[N, K]`` before a Transpose.
     codes : {"signed", "unsigned"}, optional
@@ -88,6 +91,9 @@ def convert(
     inputs, dims, seed, custom_ops
         For the check: an NPZ file or folder with inputs, sizes of symbolic dimensions, the seed of generated inputs, and
         libraries of custom operators.
+    check_with, check_with_python
+        Further runtimes (``openvino``, ``qnn``, ``ort``) in which the result is compared with the original, as by `compare`; an interpreter
+        that has them, or another version of ONNX Runtime.
 
     Raises
     ------
@@ -103,7 +109,15 @@ def convert(
     from qdqtool.model import ir
     from qdqtool.request import Request
 
-    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
+    python = None if check_with_python is None else Path(check_with_python)
+    options = CheckOptions(
+        Path(inputs) if inputs else None,
+        dict(dims or {}),
+        seed,
+        tuple(Path(p) for p in custom_ops),
+        elsewhere=tuple(check_with),
+        python=python,
+    )
     out = None if output is None else Path(output).absolute()
     profile = None if target is None else targets.convertible(target)
     request = Request(
@@ -155,6 +169,8 @@ def fold(
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
     custom_ops: Sequence[str | Path] = (),
+    check_with: Sequence[str] = (),
+    check_with_python: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Folding:
     """Compute now what quantize and dequantize nodes would compute from constants, and compare the result with the original.
@@ -204,6 +220,9 @@ def fold(
     inputs, dims, seed, custom_ops
         For the check: an NPZ file or folder with inputs, sizes of symbolic dimensions, the seed of generated inputs, and
         libraries of custom operators.
+    check_with, check_with_python
+        Further runtimes (``openvino``, ``qnn``, ``ort``) in which the result is compared with the original, as by `compare`; an interpreter
+        that has them, or another version of ONNX Runtime.
     progress : callable, optional
         Called with bytes done and bytes in all while new constants are computed.
 
@@ -221,7 +240,15 @@ def fold(
     from qdqtool.passes.wishes import wishes
     from qdqtool.request import FoldRequest
 
-    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
+    python = None if check_with_python is None else Path(check_with_python)
+    options = CheckOptions(
+        Path(inputs) if inputs else None,
+        dict(dims or {}),
+        seed,
+        tuple(Path(p) for p in custom_ops),
+        elsewhere=tuple(check_with),
+        python=python,
+    )
     out = None if output is None else Path(output).absolute()
     wanted = wishes(
         {
@@ -266,7 +293,7 @@ def compare(
         Two models of the same inputs and outputs. `a` runs in ONNX Runtime without optimizations; without `b` it is compared with
         itself elsewhere.
     runtimes : sequence of str
-        Where `b` runs: ``ort``, ``openvino``.
+        Where `b` runs: ``ort``, ``openvino``, ``qnn``.
     python : str or Path, optional
         An interpreter that has the runtime, or another version of ONNX Runtime; by default this one.
     optimized : bool

@@ -120,6 +120,8 @@ def reject(meaning: Meaning, row: Row) -> list[str]:
     return reasons + _granularity_reason(meaning, row)
 
 
+UNFIT = "the shapes of input, scale and axis fit no granularity"
+
 _ROLE: dict[Kind, str] = {"quantize": "input", "dequantize": "output"}
 
 
@@ -147,7 +149,7 @@ def lacks(dtype: ElementType | None, row: Row, column: Column) -> str:
 def _granularity_reason(meaning: Meaning, row: Row) -> list[str]:
     match meaning.granularity:
         case None:
-            return ["the shapes of input, scale and axis fit no granularity"]
+            return [UNFIT]
         case Blocked() if not row.blocks:
             return [f"{row} has no blocks"]
         case PerAxis() | ByScale() if not row.vector:

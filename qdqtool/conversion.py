@@ -8,6 +8,7 @@ from typing import Any
 
 from qdqtool.changes import Change
 from qdqtool.check import Report
+from qdqtool.comparison import Comparison
 from qdqtool.result import Result
 
 
@@ -31,6 +32,8 @@ class Conversion:
         Quantize and dequantize nodes that stayed as they are.
     check : Report or None
         What the closing check found; None when it was not asked for.
+    elsewhere : Comparison or None
+        What further runtimes make of the result, where ``check_with`` asked for some.
     """
 
     source_opset: int
@@ -40,6 +43,7 @@ class Conversion:
     notes: tuple[str, ...]
     kept: int
     check: Report | None = None
+    elsewhere: Comparison | None = None
     files: tuple[Path, ...] = ()
     _result: Result | None = field(default=None, repr=False)
 
@@ -71,4 +75,5 @@ class Conversion:
             "kept": self.kept,
             "notes": list(self.notes),
             "check": self.check.to_dict() if self.check else None,
+            **({"elsewhere": self.elsewhere.to_dict()} if self.elsewhere else {}),
         }

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from qdqtool.check import CheckOptions, Probe, Report, Rounded, check
+from qdqtool.comparison import Comparison
 from qdqtool.errors import CheckFailed
 from qdqtool.model import external, walk
 from qdqtool.model.load import Loaded
@@ -55,6 +56,7 @@ class Delivered:
     """What the check found, what was written, and what happened beside."""
 
     check: Report | None = None
+    elsewhere: Comparison | None = None
     files: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -77,21 +79,49 @@ def deliver(
     with _place(result, ending) as path:
         staged = result.stage(path, ending.external_data)
         try:
-            report = None
+            report = elsewhere = None
             if original is not None:
                 options = replace(ending.options, base_dir=result.loaded.base_dir, rounded=tuple(rounded))
                 report = check(original, staged.model, probes, options=options)
                 report = _passed(report, required=ending.require_check) if binding else report
-            return _published(staged, report) if ending.output is not None else Delivered(report)
+                elsewhere = _elsewhere(original, staged.model, report, options, required=ending.require_check)
+            return _published(staged, report, elsewhere) if ending.output is not None else Delivered(report, elsewhere)
         finally:
             staged.discard()
 
 
-def _published(staged: Staged, report: Report | None) -> Delivered:
+def _elsewhere(original: Path, rewritten: Path, report: Report, options: CheckOptions, *, required: bool) -> Comparison | None:
+    """The original in ONNX Runtime against the result in the runtimes asked for; CheckFailed where only the result parts there."""
+    if not options.elsewhere and options.python is None:
+        return None
+    from qdqtool import comparing  # the comparison needs the linter
+    from qdqtool.check.subject import Subject
+
+    home = (options.base_dir or original.parent).absolute()
+    subjects = Subject(original.absolute(), (home,)), Subject(rewritten.absolute(), (rewritten.parent.absolute(), home))
+    request = comparing.Request(options.elsewhere or ("ort",), options.python, False, options)
+    found = comparing.compare(*subjects, request)
+    parted = found.verdict in ("different", "fusion") and comparing.compare(subjects[0], None, request).verdict not in (
+        "different",
+        "fusion",
+    )
+    if parted or (required and found.verdict == "not compared"):
+        raise CheckFailed(f"the rewritten model {_parted(found)}; nothing was written", report, hint="qdqtool compare tells more")
+    return found
+
+
+def _parted(found: Comparison) -> str:
+    run = found.worst
+    if found.first is None:
+        return f"is {run.verdict} in {run.second}: {'; '.join(run.notes)}"
+    return f"differs from the original in {run.second}, first at {found.first.where}: {'; '.join(found.first.reasons)}"
+
+
+def _published(staged: Staged, report: Report | None, elsewhere: Comparison | None) -> Delivered:
     model = staged.publish()
     files = (model, *(model.parent / name for name in staged.data_files))
     gone = [name for name in staged.replaced if not (model.parent / name).exists()]
-    return Delivered(report, files, tuple(f"{name}, which no model here refers to any more, was removed" for name in gone))
+    return Delivered(report, elsewhere, files, tuple(f"{name}, which no model here refers to any more, was removed" for name in gone))
 
 
 @contextmanager

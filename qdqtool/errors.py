@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
 from typing import Any
 
@@ -24,6 +25,10 @@ class QdqtoolError(Exception):
     def __init__(self, code: str, message: str, *, where: str = "", why: str = "", hint: str = "") -> None:
         super().__init__(message)
         self.code, self.message, self.where, self.why, self.hint = code, message, where, why, hint
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: exceptions would be rebuilt from positional arguments alone."""
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         parts = [self.message, self.where and f"where: {self.where}", self.why and f"why: {self.why}", self.hint and f"hint: {self.hint}"]

@@ -7,7 +7,7 @@ A constant is described, not held: `Stored` lies in the model, `Literal` is new 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, TypeGuard
 
@@ -46,13 +46,20 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """A new constant made by `kernel` from `args`."""
+    """A new constant made by `kernel` from `args`; its hash is asked for often, and goes through all that it is made of."""
 
     kernel: str
     args: tuple[Const, ...]
     params: tuple[Any, ...]
     dtype: ElementType
     shape: tuple[int, ...]
+    _hash: int = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.kernel, self.args, self.params, self.shape)))
+
+    def __hash__(self) -> int:
+        return self._hash
 
 
 Const = Stored | Literal | Computed
@@ -81,7 +88,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """Any other operator with one result."""
+    """Any other operator, or the one numbered `result` of its `results`."""
 
     op: str
     inputs: tuple[Expr | None, ...]
@@ -89,6 +96,8 @@ class Op:
     dtype: ElementType
     shape: Shape | None
     domain: str = ""
+    result: int = 0
+    results: int = 1
 
 
 Expr = Const | Runtime | Step | Op

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -35,6 +36,13 @@ def fold(
 
     `wrap` turns the result into what ``Folding.model`` gives.
     """
+    with nullcontext() if request.check else uncollected():
+        return _fold(model, base_dir, request, wrap)
+
+
+def _fold(
+    model: str | Path | ModelProto, base_dir: str | Path | None, request: FoldRequest, wrap: Callable[[ModelProto], Any] | None
+) -> Folding:
     begin = perf_counter()
     loaded = load(model, base_dir)
     require_sound(loaded.proto)
@@ -48,7 +56,7 @@ def fold(
         folding.result.wrap = wrap
         delivered = deliver(folding.result, pairs, (), original, request)
     folding.folds = tuple(_timed(folding.folds, folds, constants, watch))
-    folding.check, folding.files = delivered.check, delivered.files
+    folding.check, folding.elsewhere, folding.files = delivered.check, delivered.elsewhere, delivered.files
     folding.notes += delivered.notes
     return folding
 
@@ -70,7 +78,7 @@ def _carried_out(folds: Folds, loaded: Loaded, request: FoldRequest) -> tuple[Fo
     """The plan carried out on the model, the names of its new constants, and what will be noted while they are computed."""
     plan, view, proto = folds.plan, folds.given.view, loaded.proto
     opset, ir = opset_of(proto), proto.ir_version
-    before = _nodes(proto), folds.bytes
+    before = len(folds.given.places), folds.bytes
     records = tuple(_record(folds, found) for found in folds.folds)
     tidied = list(folds.tidied)
     applied = Applied(proto) if plan.idle else apply_plan(view, plan, folds.given.facts, loaded.base_dir)
@@ -100,7 +108,7 @@ def _nodes(proto: ModelProto) -> int:
     while waiting:
         nodes = waiting.pop().node
         count += len(nodes)
-        waiting += [graph for node in nodes for _, graph in subgraphs(node)]
+        waiting += [graph for node in nodes if node.attribute for _, graph in subgraphs(node)]
     return count
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from qdqtool.check import Report
+from qdqtool.comparison import Comparison
 from qdqtool.exactness import Bound, Exactness
 from qdqtool.result import Result
 
@@ -71,6 +72,8 @@ class Folding:
         What reading and planning took.
     check : Report or None
         What the closing check found; None when it was not asked for.
+    elsewhere : Comparison or None
+        What further runtimes make of the result, where ``check_with`` asked for some.
     """
 
     opset: int
@@ -85,6 +88,7 @@ class Folding:
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
     check: Report | None = None
+    elsewhere: Comparison | None = None
     files: tuple[Path, ...] = ()
 
     @property
@@ -113,4 +117,5 @@ class Folding:
             "notes": list(self.notes),
             "seconds": round(self.seconds, 6),
             "check": self.check.to_dict() if self.check else None,
+            **({"elsewhere": self.elsewhere.to_dict()} if self.elsewhere else {}),
         }

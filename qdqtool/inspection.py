@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from onnx import FunctionProto, NodeProto, defs
 
 from qdqtool import capabilities
-from qdqtool.expressions import Expr, Stored, nbytes, walk
+from qdqtool.dialects import readable_operators
+from qdqtool.expressions import Expr, Op, Stored, nbytes, walk
 from qdqtool.model.graph import MAIN, Scope, View, domain
 from qdqtool.model.load import Loaded
 from qdqtool.plan.constants import Constants
+from qdqtool.plan.patterns import attributes_of
 from qdqtool.plan.types import Types, resolved
-from qdqtool.quantization import ByScale, Granularity
+from qdqtool.quantization import ByScale, Granularity, Meaning
 from qdqtool.spelling import Operand, Spelling, read
 
 DEFAULT = "ai.onnx"
@@ -117,7 +119,7 @@ def _qualified(function: FunctionProto) -> str:
 
 
 def _quantized(node: NodeProto) -> bool:
-    return any(mark in node.op_type for mark in MARKS)
+    return any(mark in node.op_type for mark in MARKS) or (domain(node.domain), node.op_type) in readable_operators()
 
 
 def _order(form: Form) -> tuple[str | int, ...]:
@@ -130,11 +132,27 @@ def _form(node: NodeProto, scope: Scope, operands: Sequence[Expr | None]) -> For
     step = capabilities.operators().get((name, node.op_type))
     row = capabilities.row_at(*step, imported or 1) if step else None
     if row is None or len(operands) < 2:
-        return Form(name or DEFAULT, node.op_type, _version(node.op_type, name, imported))
+        return _fused(node, name, imported, operands)
     x, scale, zero_point, *_ = (*map(_operand, operands), None)
     meaning = read(Spelling({a.name: a.i for a in node.attribute}, x or UNKNOWN, scale or UNKNOWN, zero_point), row)
+    return _said(Form(name or DEFAULT, node.op_type, row.version), meaning)
+
+
+def _fused(node: NodeProto, name: str, imported: int | None, operands: Sequence[Expr | None]) -> Form:
+    """An operator that is no single step, with what it says about its weights if its dialect is known."""
+    form = Form(name or DEFAULT, node.op_type, _version(node.op_type, name, imported))
+    dialect, attributes = readable_operators().get((name, node.op_type)), attributes_of(node, strings=True)
+    if dialect is None or attributes is None:
+        return form
+    dtype, shape = dialect.result(node.op_type, dict(attributes), operands)
+    meaning = None if dtype is None else dialect.meaning(Op(node.op_type, tuple(operands), attributes, dtype, shape, name))
+    return form if meaning is None else _said(form, meaning)
+
+
+def _said(form: Form, meaning: Meaning) -> Form:
     said = (meaning.storage, meaning.expressed, _granularity(meaning.granularity), meaning.scale_type)
-    return Form(name or DEFAULT, node.op_type, row.version, *("" if part is None else str(part) for part in said))
+    storage, expressed, granularity, scale = ("" if part is None else str(part) for part in said)
+    return replace(form, storage=storage, expressed=expressed, granularity=granularity, scale=scale)
 
 
 def _operand(expr: Expr | None) -> Operand | None:

@@ -11,7 +11,7 @@ from math import prod
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound
-from qdqtool.expressions import Computed, Const, is_const, literal, reshape
+from qdqtool.expressions import Computed, Const, Expr, is_const, literal, reshape
 
 UNSIGNED = {2: dtypes.UINT2, 4: dtypes.UINT4, 8: dtypes.UINT8}
 SIGNED = {2: dtypes.INT2, 4: dtypes.INT4, 8: dtypes.INT8}
@@ -72,6 +72,15 @@ def first(const: Const, axis: int, count: int) -> Const:
 
 def as_rows(const: Const) -> Const:
     """All axes but the last as one."""
-    rows = reshape(const, (prod(const.shape[:-1]), const.shape[-1]))
-    assert is_const(rows)
-    return rows
+    return shaped(const, (prod(const.shape[:-1]), const.shape[-1]))
+
+
+def shaped(const: Const, shape: tuple[int, ...]) -> Const:
+    """A constant in another shape."""
+    return as_const(reshape(const, shape))
+
+
+def as_const(expr: Expr | None) -> Const:
+    """`expr`, which is a constant."""
+    assert is_const(expr)
+    return expr

@@ -15,6 +15,9 @@ from qdqtool.check import Probe
 from qdqtool.conversion import Conversion
 from qdqtool.delivery import deliver, original_file
 from qdqtool.errors import Refused
+from qdqtool.linting import obstacles
+from qdqtool.linting.obstacles import Obstacle
+from qdqtool.linting.subject import Subject
 from qdqtool.model import unused_imports
 from qdqtool.model.graph import MAIN, View
 from qdqtool.model.load import Loaded, load, opset_of
@@ -28,6 +31,7 @@ from qdqtool.plan.probe import probes
 from qdqtool.plan.target import Target
 from qdqtool.request import Request
 from qdqtool.result import Result
+from qdqtool.targets.profile import Profile
 from qdqtool.uncollected import uncollected
 
 
@@ -48,9 +52,10 @@ def convert(
             (builder, inlined), chosen = _aimed(working, source, target, request)
             pairs: Sequence[Probe] = list(probes(builder)) if request.check else ()
             conversion = _rewritten(builder, inlined, chosen, working, source, request)
+            _require_runs(conversion.result, target.profile)
         conversion.result.wrap = wrap
         delivered = deliver(conversion.result, pairs, builder.plan.rounded, original, request)
-    conversion.check, conversion.files = delivered.check, delivered.files
+    conversion.check, conversion.elsewhere, conversion.files = delivered.check, delivered.elsewhere, delivered.files
     conversion.notes += delivered.notes
     return conversion
 
@@ -69,7 +74,8 @@ def _aimed(loaded: Loaded, source: int, target: Target, request: Request) -> tup
     fixed = request.opset is not None
     limits = (target.opset, target.opset) if fixed else profile.opsets
     narrowed = replace(profile, opsets=limits)
-    planned, notes = aiming.fit(View(loaded.proto), source, target, narrowed, lambda t: _planned(loaded, t), fixed=fixed)
+    unwanted = _unwanted(loaded, target)
+    planned, notes = aiming.fit(View(loaded.proto), source, target, narrowed, lambda t: _planned(loaded, t, unwanted), fixed=fixed)
     return planned, notes[1:] if fixed else notes
 
 
@@ -83,11 +89,11 @@ def _raised(loaded: Loaded, target: Target, request: Request) -> tuple[aiming.Pl
     return _planned(loaded, target), []
 
 
-def _planned(loaded: Loaded, target: Target) -> tuple[Builder, list[str]]:
+def _planned(loaded: Loaded, target: Target, unwanted: frozenset[str] = frozenset()) -> tuple[Builder, list[str]]:
     """A plan without refusals, and the functions that stood in its way, which are inlined."""
     proto, inlined = loaded.proto, list[str]()
     for _ in range(len(proto.functions) + 1):
-        builder = Builder(View(proto), target, loaded.base_dir)
+        builder = Builder(View(proto), target, loaded.base_dir, unwanted)
         plan = builder.build()
         if not plan.refusals:
             return builder, inlined
@@ -96,11 +102,21 @@ def _planned(loaded: Loaded, target: Target) -> tuple[Builder, list[str]]:
             break
         inlined += [name for _, name in inlinable]
         proto = inliner.inline_selected_functions(proto, inlinable)
-    raise _refused(builder)
+        unwanted = _unwanted(replace(loaded, proto=proto), target)
+    raise _refused(builder, loaded)
 
 
-def _refused(builder: Builder) -> Refused:
-    refusals, total = builder.plan.refusals, len(builder.lifted)
+def _unwanted(loaded: Loaded, target: Target) -> frozenset[str]:
+    """The fused operators that the target's runtime has something against, if it has its say."""
+    profile = target.profile
+    if profile is None or not profile.binding or not any(fused.fused_nodes(View(loaded.proto))):
+        return frozenset()
+    return obstacles.unwanted(Subject(loaded, profile))
+
+
+def _refused(builder: Builder, loaded: Loaded) -> Refused:
+    """With what else the runtime refuses, since nothing will take that away."""
+    refusals, total = [*builder.plan.refusals, *_remaining(builder, loaded)], len(builder.lifted)
     steps = sum(place in builder.lifted for place in builder.refuser.places)
     others = len(refusals) - steps
     parts = [
@@ -108,6 +124,32 @@ def _refused(builder: Builder) -> Refused:
         f"{others} other node{'s' if others != 1 else ''}" if others else "",
     ]
     return Refused(f"{builder.target} cannot express {' and '.join(p for p in parts if p)}", refusals)
+
+
+def _remaining(builder: Builder, loaded: Loaded) -> list[Refusal]:
+    profile = builder.target.profile
+    if profile is None or not profile.binding:
+        return []
+    told, subject = (
+        {refusal.at.partition(" (")[0] for refusal in builder.plan.refusals},
+        Subject(replace(loaded, proto=builder.view.proto), profile),
+    )
+    mended = obstacles.OF_STEPS | obstacles.OF_OPERATORS
+    return [_told(each) for each in obstacles.obstacles(subject, without=mended) if each.at not in told]
+
+
+def _told(obstacle: Obstacle) -> Refusal:
+    return Refusal(obstacle.at, obstacle.rule, (obstacle.message,), obstacle.hint)
+
+
+def _require_runs(result: Result, profile: Profile | None) -> None:
+    """Refused when the runtime, if it has its say, has an error to tell about the result."""
+    if profile is None or not profile.binding:
+        return
+    found = obstacles.obstacles(Subject(replace(result.loaded, proto=result.proto), profile, result.pending))
+    if found:
+        places = len({each.at for each in found})
+        raise Refused(f"{profile} cannot run {places} place{'s' if places > 1 else ''} of the model", [_told(each) for each in found])
 
 
 def _rewritten(

@@ -62,7 +62,8 @@ class Request:
         for name in names:
             if name not in known:
                 raise Usage("unknown-dialect", f"'{name}' is no dialect", hint=f"one of {', '.join(known)}")
-        singles = [name for name in names if name in all_dialects()]
+        # Steps around plain operators are what "qdq" asks for, wherever they come from.
+        singles = ["ai.onnx" if name == "qdq" else name for name in names if name in (*all_dialects(), "qdq")]
         if len(singles) > 1 or (len(names) > 1 and any(not all_dialects()[name].DOMAIN for name in singles)):
             raise Usage("dialects-exclude", f"{' and '.join(names)} exclude each other", hint="fused operators may be named together")
         return singles[0] if singles else None, tuple(name for name in names if name in fusible())

@@ -10,7 +10,7 @@ from typing import Any
 from onnx import ModelProto
 
 from qdqtool.kernels.sources import Source, materialize
-from qdqtool.model import inline, tensors, walk
+from qdqtool.model import external, inline, tensors, walk
 from qdqtool.model.load import Loaded
 from qdqtool.model.stage import Staged, stage
 
@@ -33,7 +33,7 @@ class Result:
     def model(self) -> Any:
         """The model in memory, new constants computed; tensors that nobody had to read still refer to external data."""
         for tensor in walk.tensors(self.proto):
-            if tensor.name in self.pending and not inline.has_data(tensor):
+            if tensor.name in self.pending and not (inline.has_data(tensor) or external.is_external(tensor)):
                 tensor.raw_data = tensors.make(tensor.name, materialize(self.pending[tensor.name])).raw_data
         self.pending.clear()
         return self.proto if self.wrap is None else self.wrap(self.proto)

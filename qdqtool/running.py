@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from onnx import AttributeProto, NodeProto
 
 from qdqtool.dtypes import ElementType
 from qdqtool.model.graph import MAIN, Key, Place, Scope, domain
-from qdqtool.plan.build import Builder
 from qdqtool.plan.lift import is_step
 from qdqtool.targets.profile import Profile, foreign_gap
+
+if TYPE_CHECKING:
+    from qdqtool.plan.build import Builder
 
 PAIRED = {"MatMulInteger": (0, 1), "ConvInteger": (0, 1), "QLinearMatMul": (0, 3), "QLinearConv": (0, 3)}
 """Operators on two quantized operands, whose kernels are for pairs of types, with the places of these."""

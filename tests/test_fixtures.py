@@ -12,7 +12,8 @@ from fixtures import build
 
 def test_the_folder_holds_what_the_script_builds(fixtures: Path) -> None:
     built = build.files()
-    assert {path.name: path.read_bytes() for path in fixtures.iterdir() if path.suffix in (".onnx", ".bin")} == built
+    found = (path for path in fixtures.rglob("*") if path.suffix in (".onnx", ".bin"))
+    assert {path.relative_to(fixtures).as_posix(): path.read_bytes() for path in found} == built
     assert sum(map(len, built.values())) < 500_000
 
 

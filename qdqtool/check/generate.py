@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 from zlib import crc32
 
 import numpy as np
 
 from qdqtool.check.pools import converted
 from qdqtool.check.signature import Input, Signature, Size
-from qdqtool.errors import Usage
 from qdqtool.kernels.sources import Array
 
 _BATCH, _PAST, _LENGTH = 2, 3, 5
@@ -24,6 +24,8 @@ _NAMED_SIZES = (
     (re.compile(r"seq|len|time|token", re.I), _LENGTH),
 )
 _FIRST_FREE = 6
+# Elements of all inputs above which a common size is not tried: 224 along each of four open dimensions would be 10 GB.
+_MOST = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +39,6 @@ class Wishes:
 
 class NoInputs(Exception):
     """Inputs cannot be made up; the message says for which and why."""
-
-
-def require_known(signature: Signature, dims: Mapping[str, int]) -> None:
-    """Usage when a size is given to a dimension that no input has."""
-    named = {str(size) for port in signature.inputs for size in port.dims or () if isinstance(size, str)}
-    placed = {f"{port.name}:{axis}" for port in signature.inputs for axis in range(len(port.dims or ()))}
-    unknown = sorted(set(dims) - named - placed)
-    if unknown:
-        hint = f"its symbolic dimensions are {', '.join(sorted(named))}" if named else "it has no symbolic dimensions"
-        raise Usage("unknown-dimension", f"no input has a dimension '{unknown[0]}'", hint=hint)
 
 
 def generated(signature: Signature, wishes: Wishes) -> Iterator[dict[str, Array]]:
@@ -64,6 +56,8 @@ def generated(signature: Signature, wishes: Wishes) -> Iterator[dict[str, Array]
     open_dims = any(not isinstance(size, int) or size < 0 for port in signature.inputs for size in port.dims or ())
     for common in _COMMON if open_dims else (None,):
         sizes = _sizes(signature, wishes, common)
+        if common is not None and sum(prod(_shape(port, sizes, wishes)) for port in signature.inputs) > _MOST:
+            continue
         yield {port.name: _value(port, sizes, wishes) for port in signature.inputs}
 
 
@@ -99,11 +93,17 @@ def _value(port: Input, sizes: Mapping[str, int], wishes: Wishes) -> Array:
     assert port.dtype is not None
     if port.name in wishes.inputs:
         return converted(wishes.inputs[port.name], port.dtype)
+    rng = np.random.default_rng([wishes.seed, crc32(port.name.encode())])
+    return _filled(port, _shape(port, sizes, wishes), rng)
+
+
+def _shape(port: Input, sizes: Mapping[str, int], wishes: Wishes) -> tuple[int, ...]:
+    """Of an input that is made up."""
+    if port.name in wishes.inputs:
+        return tuple(map(int, wishes.inputs[port.name].shape))
     dims = port.dims or ()
     chosen = [wishes.dims.get(f"{port.name}:{axis}") or sizes.get(_symbol(size, axis)) for axis, size in enumerate(dims)]
-    shape = tuple(size or (fixed if isinstance(fixed, int) and fixed >= 0 else 1) for size, fixed in zip(chosen, dims, strict=True))
-    rng = np.random.default_rng([wishes.seed, crc32(port.name.encode())])
-    return _filled(port, shape, rng)
+    return tuple(size or (fixed if isinstance(fixed, int) and fixed >= 0 else 1) for size, fixed in zip(chosen, dims, strict=True))
 
 
 def _filled(port: Input, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -20,6 +20,7 @@ from qdqtool.check.sessions import Setting
 from qdqtool.check.steps import RUNTIME
 from qdqtool.check.subject import Subject
 from qdqtool.exactness import Exactness
+from qdqtool.kernels.sources import Array
 from qdqtool.model import tensors
 
 _MOST_BYTES = 1 << 27
@@ -44,9 +45,16 @@ def inside(original: Subject, rewritten: Subject, inputs: Inputs, exactness: Exa
     for name in names:
         before, after = old.pop(name), new.pop(name)
         if isinstance(before, np.ndarray) and isinstance(after, np.ndarray) and len(found) < _SHOWN:
-            verdict, difference = compare(before, after, exactness=min(exactness, Exactness.VALUE_EQUAL))
+            verdict, difference = compare(before, _as_in(before, after), exactness=min(exactness, Exactness.VALUE_EQUAL))
             found += [Comparison(f"value {name} inside", verdict, difference, RUNTIME, value=name)] if verdict != "equal" else []
     return tuple(found)
+
+
+def _as_in(before: Array, after: Array) -> Array:
+    """Codes that were made signed, as they were."""
+    if (before.dtype.kind, after.dtype.kind) == ("u", "i") and before.itemsize == after.itemsize:
+        return (after.astype(np.int32) - np.iinfo(after.dtype).min).astype(before.dtype)
+    return after
 
 
 def exposed(model: ModelProto, names: list[str]) -> ModelProto:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from qdqtool.check.compare import Comparison, Difference, compare, weakest, worst
-from qdqtool.check.generate import NoInputs, Wishes, generated, require_known
+from qdqtool.check.generate import NoInputs, Wishes, generated
 from qdqtool.check.given import given
 from qdqtool.check.inside import inside
 from qdqtool.check.options import CheckOptions
@@ -19,7 +19,7 @@ from qdqtool.check.replay import replay
 from qdqtool.check.runs import Inputs, Values, in_evaluator, in_runtime
 from qdqtool.check.segments import LIMIT, Cuts, cuts
 from qdqtool.check.sessions import CannotRun, Value
-from qdqtool.check.signature import Signature, signature
+from qdqtool.check.signature import Signature, require_known, signature
 from qdqtool.check.steps import EVALUATOR, RUNTIME
 from qdqtool.check.subject import Subject
 from qdqtool.exactness import Exactness

@@ -34,6 +34,10 @@ class CheckOptions:
         Nodes whose results may part by rounding though nothing is wrong.
     info : bool
         Whether to load the result with default optimizations at the end.
+    elsewhere : tuple of str
+        Further runtimes in which the result is compared with the original, once the check has passed.
+    python : Path, optional
+        An interpreter that has them, or another version of ONNX Runtime.
     """
 
     inputs: Path | None = None
@@ -43,6 +47,8 @@ class CheckOptions:
     base_dir: Path | None = None
     rounded: tuple[Rounded, ...] = ()
     info: bool = True
+    elsewhere: tuple[str, ...] = ()
+    python: Path | None = None
 
     @property
     def setting(self) -> Setting:

@@ -21,7 +21,7 @@ def outcome(probe: Probe, inputs: Inputs, old: Array, new: Array) -> tuple[Verdi
         new,
         exactness=probe.exactness,
         bound=probe.bound,
-        step=_step(probe.before, old.shape),
+        step=_step(probe.before, old.shape) * _at_ties(probe, inputs) if probe.bound is not None and probe.bound.steps else 1.0,
         counted=_counted(probe.before, inputs, old.shape),
     )
 
@@ -41,6 +41,17 @@ def _counted(fragment: Fragment, inputs: Inputs, shape: tuple[int, ...]) -> Arra
         defined: Array = (np.broadcast_to(scale, shape) != 0) & ~(np.isnan(quotient) & ~np.isnan(values.astype(np.float64)))
         return defined
     return None
+
+
+def _at_ties(probe: Probe, inputs: Inputs) -> float | Array:
+    """1 where a step may be taken: everywhere, or at ties where that is promised and what is quantized is known."""
+    if probe.bound is None or not probe.bound.ties:
+        return 1.0
+    pairs = zip(probe.before.inputs, probe.after.inputs, strict=True)
+    renamed = {new.name: inputs[old.name] for old, new in pairs if old.name in inputs}
+    sides = ((probe.before, inputs), (probe.after, renamed))
+    found = (fake_quantize.ties(node, side, given) for side, given in sides for node in side.nodes)
+    return next((ties.astype(np.float64) for ties in found if ties is not None), 1.0)
 
 
 def _step(fragment: Fragment, shape: tuple[int, ...]) -> float | Array:

@@ -16,7 +16,7 @@ from qdqtool.exactness import Exactness
 # Shares of the output's maximum that rounding alone does not reach, used only where a replay could not tell: with
 # quantization, where a tie that falls otherwise is a whole step; with float16; with neither.
 _STEPS, _HALVES, _ULPS = 0.02, 0.01, 1e-4
-_QUANTIZING = frozenset(("QuantizeLinear", "DynamicQuantizeLinear", "Round", "Floor", "Ceil", "Cast"))
+_QUANTIZING = frozenset(("QuantizeLinear", "DynamicQuantizeLinear", "FakeQuantize", "Round", "Floor", "Ceil", "Cast"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto
 
+from qdqtool import dtypes
 from qdqtool.check import worker
+from qdqtool.check.evaluator import Evaluator
+from qdqtool.check.fragments import value_info
 from qdqtool.check.runs import Inputs, Values, copy_in_runtime
 from qdqtool.check.segments import Cuts
 from qdqtool.check.sessions import CannotRun, Setting, plain
@@ -24,6 +27,8 @@ from qdqtool.dtypes import ElementType
 from qdqtool.errors import Usage
 
 NAMES = tuple(worker.RUNTIMES)
+EVALUATOR = "evaluator"
+"""Ours, for what ONNX Runtime has no kernel of; nobody names it."""
 
 _LARGEST = 3 << 29
 _NATIVE = "biuf"
@@ -36,7 +41,7 @@ class Runtime:
     Attributes
     ----------
     name : str
-        One of `NAMES`.
+        One of `NAMES`, or `EVALUATOR`.
     python : Path, optional
         Another interpreter that has it; by default ONNX Runtime runs in this process, others in a process of this interpreter.
     setting : Setting
@@ -53,14 +58,26 @@ class Runtime:
     @property
     def apart(self) -> bool:
         """Whether it runs in a process of its own."""
-        return self.name != "ort" or self.python is not None
+        return self.name not in ("ort", EVALUATOR) or self.python is not None
 
     def optimized(self, *, without: tuple[str, ...] = ()) -> Runtime:
         """The same with its default optimizations, but for some."""
         return replace(self, setting=replace(self.setting, optimized=True, without=without))
 
+    @property
+    def in_units(self) -> bool:
+        """Whether it takes steps only around operators, and codes between those, all of fixed shapes."""
+        return self.name == "qnn"
+
+    @property
+    def steps(self) -> int:
+        """Quantization steps by which it is known to be off without a fault: measured up to 5 for QNN."""
+        return 5 if self.name == "qnn" else 1
+
     def hands_over(self, dtype: ElementType) -> bool:
         """Whether values of a type go in and out."""
+        if self.in_units:
+            return dtype.integer and dtype.bits in (8, 16)
         return not self.apart or dtype.numpy.kind in _NATIVE
 
 
@@ -87,6 +104,8 @@ def run(where: Runtime, model: ModelProto, subject: Subject, inputs: Inputs, wan
     CannotRun
         It does not load or run, or the runtime is not installed.
     """
+    if where.name == EVALUATOR:
+        return Evaluator(with_data(model, subject)).run(inputs, wanted)
     if not where.apart:
         return copy_in_runtime(model, subject, where.setting, inputs, wanted, at)
     if constant_bytes(model) > _LARGEST:
@@ -97,20 +116,33 @@ def run(where: Runtime, model: ModelProto, subject: Subject, inputs: Inputs, wan
         raise CannotRun(f"{where} cannot be handed {odd[0]} of type {fed[odd[0]].dtype}")
     with tempfile.TemporaryDirectory(prefix="qdqtool-") as name:
         folder = Path(name)
-        (folder / "model.onnx").write_bytes(with_data(model, subject).SerializeToString())
+        whole = with_data(model, subject)
+        (folder / "model.onnx").write_bytes((_fixed(whole, fed) if where.in_units else whole).SerializeToString())
         np.savez(folder / "inputs.npz", **{f"v{number}": value for number, value in enumerate(fed.values())})  # type: ignore[arg-type]
-        _ask(where, folder, list(fed), wanted)
+        _ask(where, folder, {"inputs": list(fed), "outputs": list(wanted), "order": [output.name for output in model.graph.output]})
         with np.load(folder / "outputs.npz", allow_pickle=False) as data:
             return {wanted_name: data[f"v{number}"] for number, wanted_name in enumerate(wanted)}
 
 
-def _ask(where: Runtime, folder: Path, fed: Sequence[str], wanted: Sequence[str]) -> None:
+def _fixed(model: ModelProto, inputs: Inputs) -> ModelProto:
+    """The model for the shapes of these inputs alone."""
+    for port in model.graph.input:
+        if port.name in inputs:
+            dtype = dtypes.of_code(port.type.tensor_type.elem_type)
+            assert dtype is not None
+            port.CopyFrom(value_info(port.name, dtype, inputs[port.name].shape))
+    for port in (port for port in model.graph.output if port.HasField("type")):
+        port.type.tensor_type.ClearField("shape")
+    del model.graph.value_info[:]
+    return model
+
+
+def _ask(where: Runtime, folder: Path, ports: dict[str, list[str]]) -> None:
     request: dict[str, Any] = {
         "runtime": where.name,
         "optimized": where.setting.optimized,
         "custom_ops": [str(library) for library in where.setting.custom_ops],
-        "inputs": list(fed),
-        "outputs": list(wanted),
+        **ports,
     }
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     # From a folder of its own: Python looks for modules beside a script first, and beside ours stands a numbers.py.
@@ -122,7 +154,7 @@ def _ask(where: Runtime, folder: Path, fed: Sequence[str], wanted: Sequence[str]
         raise CannotRun(f"the process of {where} ended early: {last}")
     answer = json.loads(file.read_text(encoding="utf-8"))
     if "missing" in answer:
-        hint = "pip install 'qdqtool[openvino]'" if where.name == "openvino" else f"install it for {where.python}"
+        hint = f"pip install 'qdqtool[{where.name}]'" if where.python is None else f"install it for {where.python}"
         raise Usage("no-such-runtime", f"{where} is not installed: {answer['missing']}", hint=f"{hint}, or name an interpreter that has it")
     if "error" in answer:
         raise CannotRun(plain(answer["error"]))

@@ -9,6 +9,7 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, ValueInfoPro
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
+from qdqtool.errors import Usage
 
 Size = int | str | None
 
@@ -105,3 +106,13 @@ def _lengths(graph: GraphProto) -> dict[str, tuple[int, ...]]:
         elif node.op_type in _PASSES_TABLE and node.input[0] in lengths:
             lengths[node.output[0]] = lengths[node.input[0]]
     return lengths
+
+
+def require_known(signature: Signature, dims: Mapping[str, int]) -> None:
+    """Usage when a size is given to a dimension that no input has."""
+    named = {str(size) for port in signature.inputs for size in port.dims or () if isinstance(size, str)}
+    placed = {f"{port.name}:{axis}" for port in signature.inputs for axis in range(len(port.dims or ()))}
+    unknown = sorted(set(dims) - named - placed)
+    if unknown:
+        hint = f"its symbolic dimensions are {', '.join(sorted(named))}" if named else "it has no symbolic dimensions"
+        raise Usage("unknown-dimension", f"no input has a dimension '{unknown[0]}'", hint=hint)

@@ -45,7 +45,8 @@ def stimuli(probe: Probe, shapes: Shapes, seed: int) -> Iterator[Inputs]:
     Values a carrier cannot hold (NaN and -0 in an integer) are left out, and so is NaN where the spec leaves it open.
     """
     fragment = probe.before
-    part, found = roles(fragment), {**grids(probe.after), **grids(fragment)}
+    # A fused operator does not show what its operands are for; the steps that stand for it do.
+    part, found = {**(roles(probe.after) if probe.ordinary else {}), **roles(fragment)}, {**grids(probe.after), **grids(fragment)}
     no_nan = nan_is_open(fragment) or nan_is_open(probe.after)
     finite = probe.ordinary or any(node.op_type == "DynamicQuantizeLinear" for node in fragment.nodes)
     ports = list(zip(fragment.inputs, (port.dtype for port in probe.after.inputs), strict=True))

@@ -18,9 +18,13 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
+    "compare": Entry("qdqtool.cli.compare:compare", "Say where two models or runtimes part, and why."),
     "convert": Entry("qdqtool.cli.convert:convert", "Move a quantized model to another opset or dialect, checked."),
+    "fold": Entry("qdqtool.cli.fold:fold", "Compute beforehand what follows from constants, checked."),
     "inspect": Entry("qdqtool.cli.inspect:inspect", "Show the opsets and quantized nodes of a model."),
+    "rules": Entry("qdqtool.cli.rules:rules", "List what `validate` looks for."),
     "targets": Entry("qdqtool.cli.targets:targets", "Show what `convert --for` knows of each runtime."),
+    "validate": Entry("qdqtool.cli.validate:validate", "Say what is wrong with quantized models."),
 }
 
 
@@ -47,6 +51,7 @@ class LazyGroup(click.Group):
 def group() -> None:
     """Move quantized ONNX models between opsets and dialects, exactly.
 
-    Exit status: 0 fine; 1 refused; 2 usage or unreadable input; 3 the check
-    failed, or was required and could not run; 130 interrupted.
+    Exit status: 0 fine; 1 refused, findings, or models differ; 2 usage or
+    unreadable input; 3 the check failed, or was required and could not run;
+    130 interrupted.
     """

@@ -31,10 +31,12 @@ class Output:
 
     def answer(self, record: dict[str, Any], text: Callable[[int], Text]) -> None:
         """Give the record as JSON where asked, and as text unless quiet; the text leaves stdout to the JSON."""
-        from qdqtool.reports import console, json
+        from qdqtool.reports import json
 
         json.write(record, self.json)
         if self.verbosity >= 0:
+            from qdqtool.reports import console
+
             console.show(text, err=self.json == json.STDOUT)
 
     def fail(self, error: QdqtoolError) -> int:
@@ -49,9 +51,12 @@ class Output:
 
 def output_options(command: Command) -> Command:
     """Add ``--json``, ``-q`` and ``-v``, which end up in the run's `Output`."""
-    for option in (_VERBOSE, _QUIET, _JSON):
-        command = option(command)
-    return command
+    return _JSON(quiet_options(command))
+
+
+def quiet_options(command: Command) -> Command:
+    """Add ``-q`` and ``-v`` only."""
+    return _QUIET(_VERBOSE(command))
 
 
 def _set_json(ctx: click.Context, parameter: click.Parameter, value: Path | None) -> None:

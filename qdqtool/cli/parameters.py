@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -33,6 +34,31 @@ class IrVersion(click.ParamType[Any]):
         if not str(value).isdecimal():
             self.fail(f"{value!r} is neither a number nor 'keep'", param, ctx)
         return int(value)
+
+
+class Words(click.ParamType[Any]):
+    """Words separated by commas."""
+
+    name = "words"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        return [word for word in str(value).replace(",", " ").split() if word]
+
+
+class Format(click.ParamType[Any]):
+    """``NAME`` or ``NAME=FILE`` with the name of a report format."""
+
+    name = "format"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, Path | None]:
+        from qdqtool.reports import formats
+
+        name, at, file = str(value).partition("=")
+        if name not in formats.names():
+            self.fail(f"not among {', '.join(formats.names())}", param, ctx)
+        if at and not file:
+            self.fail(f"no file after {value!r}", param, ctx)
+        return name, Path(file) if at else None
 
 
 def exclusive(options: Mapping[str, Any], first: str, second: str) -> None:

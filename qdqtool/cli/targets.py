@@ -14,7 +14,8 @@ from qdqtool.cli.output import Output, output_options
 def targets(report: Output, /, name: str | None) -> None:
     """Show what --for takes, or what is known of one target.
 
-    All of it was measured in the wheels of ONNX Runtime.
+    Each line names its source: measured in that runtime, or read in its
+    documentation or code.
     """
     from qdqtool import api
     from qdqtool.reports.targets import target_text, targets_text

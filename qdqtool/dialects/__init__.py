@@ -86,6 +86,11 @@ class Asking(Protocol):
         """Of ai.onnx, where the node stands in the source model."""
         ...
 
+    @property
+    def goal(self) -> int:
+        """The opset of ai.onnx that is aimed at."""
+        ...
+
     def remark(self, key: str) -> str | None:
         """Metadata of the last node."""
         ...
@@ -187,9 +192,9 @@ def fused_operators() -> dict[tuple[str, str], Fused]:
     return {op: fused for fused in fused_dialects().values() for op in fused.OPERATORS}
 
 
-StandIn = Callable[[int, Mapping[str, int]], tuple[str, Sequence[int]] | None]
-"""From the number of operands and the integer attributes of a fused operator to the ai.onnx operator that gives a result of the same type
-and shape, and the operands it takes; None when there is none."""
+StandIn = Callable[[Sequence[int | None], Mapping[str, int]], tuple[str, Sequence[int]] | None]
+"""From the types of the constant operands of a fused operator and its integer attributes to the ai.onnx operator that gives a result of the
+same type and shape, and the operands it takes; None when there is none."""
 
 
 @cache

@@ -65,7 +65,7 @@ class Weights:
 
 
 def result(op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]) -> tuple[ElementType | None, Shape | None]:
-    a, scale = inputs[0], inputs[2] if len(inputs) > 2 else None
+    a, _, scale = (*inputs, *(None,) * 3)[:3]
     n = attributes.get("N")
     shape = (*a.shape[:-1], n) if a is not None and a.shape and isinstance(n, int) else None
     return None if scale is None else scale.dtype, shape
@@ -79,7 +79,7 @@ def meaning(op: Op) -> Meaning | None:
 
 
 def read(op: Op) -> Weights | Impossible:
-    attributes, (_, data, scale) = dict(op.attributes), op.inputs[:3]
+    attributes, (a, data, scale) = dict(op.attributes), (*op.inputs, *(None,) * 3)[:3]
     n, k, block, kind = (attributes.get(name) for name in ("N", "K", "block_size", "quant_type"))
     if not (isinstance(n, int) and isinstance(k, int) and isinstance(block, int) and n > 0 and k > 0):
         return Impossible(("N, K or block_size is missing",))
@@ -89,13 +89,17 @@ def read(op: Op) -> Weights | Impossible:
         return Impossible(("its weights are [K, N] (transB 0), which only training uses",))
     if not is_const(data) or not is_const(scale):
         return Impossible(("its weights or scales are not constant here",))
+    if data.dtype is not dtypes.UINT8 or scale.dtype not in packed.BOUNDS:
+        return Impossible((f"MatMulBnb4 has no weights of {data.dtype} with scales of {scale.dtype}",))
+    if a is not None and a.shape is not None and (not a.shape or a.shape[-1] not in (None, k)):
+        return Impossible((f"its input has the shape {list(a.shape)}, and K is {k}",))
     wanted = {"weights": (data, -(-n * k // 2)), "scales": (scale, -(-n * k // block))}
     wrong = tuple(f"its {what} have the shape {list(const.shape)}" for what, (const, size) in wanted.items() if prod(const.shape) != size)
     return Impossible(wrong) if wrong else Weights(n, k, block, NF4 if kind else FP4, data, scale)
 
 
 def split(op: Op, asking: Asking) -> Saying | Impossible:
-    a, found = op.inputs[0], read(op)
+    a, found = (*op.inputs, None)[0], read(op)
     if isinstance(found, Impossible) or a is None:
         return found if isinstance(found, Impossible) else Impossible(("it multiplies nothing",))
     said = meaning(op)
@@ -142,12 +146,6 @@ def narrowed(expr: Expr, limit: int) -> Expr:
     if count >= found.n:
         return expr
     parts = [(found.data, count * found.k // 2), (found.scale, count * found.k // found.block)]
-    data, scale = (packed.first(_flat(const), 0, size) for const, size in parts)
+    data, scale = (packed.first(packed.shaped(const, (prod(const.shape),)), 0, size) for const, size in parts)
     attributes = tuple((name, count if name == "N" else value) for name, value in expr.attributes)
     return replace(expr, inputs=(expr.inputs[0], data, scale), attributes=attributes, shape=None)
-
-
-def _flat(const: Const) -> Const:
-    flat = reshape(const, (prod(const.shape),))
-    assert is_const(flat)
-    return flat

@@ -21,7 +21,7 @@ from qdqtool.quantization import Meaning, PerAxis, PerTensor
 NAME = "matmulinteger"
 DOMAIN = ""
 OPERATORS: tuple[tuple[str, str], ...] = ()
-LAST = ("MatMul", "Conv")
+LAST = ("MatMul", "Conv", "Cast")
 INNER = LAST
 
 INTEGER = {"MatMul": "MatMulInteger", "Conv": "ConvInteger"}
@@ -48,6 +48,8 @@ def split(op: Op, asking: Asking) -> Saying | Impossible:
 
 def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
     match expr:
+        case Op("Cast", (Op("MatMul" | "Conv", (Step() as left, Step() as right)) as plain,)) if expr.dtype is dtypes.INT32:
+            return None if _unfit(plain, left, right, ()) or not (_by_one(left, asking) and _by_one(right, asking)) else _alone(plain)
         case Op("MatMul" | "Conv", (Step() as left, Step() as right, *rest)) if left.meaning.kind == right.meaning.kind == "dequantize":
             reasons = _unfit(expr, left, right, rest)
             if reasons:
@@ -58,6 +60,19 @@ def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
             found = whole if bias is None else binary("Add", whole, bias)
             return Saying((Way(found, Exactness.ROUNDING, SUM),), right.meaning)
     return None
+
+
+def _by_one(step: Step, asking: Asking) -> bool:
+    """Its codes less their zero point are its values."""
+    return step.meaning.kind == "dequantize" and is_const(step.scale) and asking.fact("value_range", step.scale) == (1.0, 1.0)
+
+
+def _alone(plain: Op) -> Saying:
+    left, right = plain.inputs
+    assert isinstance(left, Step)
+    assert isinstance(right, Step)
+    found = integer_product(INTEGER[plain.op], left, right, plain.attributes, plain.shape)
+    return Saying((Way(found, Exactness.ROUNDING, SUM),), right.meaning)
 
 
 def _unfit(expr: Op, left: Step, right: Step, rest: Sequence[Expr | None]) -> tuple[str, ...]:
@@ -82,6 +97,8 @@ def _bias(bias: Expr, weights: Step) -> Expr:
 
 def narrowed(expr: Expr, limit: int) -> Expr:
     match expr:
+        case Op("Cast", (Op() as plain,)):
+            return replace(expr, inputs=(narrowed(plain, limit),), shape=None)
         case Op("MatMul", (Step() as left, Step() as right)) if is_const(right.x) and prod(right.x.shape) > limit:
             count = max(1, limit * right.x.shape[-1] // prod(right.x.shape))
             along = isinstance(right.meaning.granularity, PerAxis)

@@ -1,7 +1,7 @@
 """Products of integers that are scaled afterwards (MatMulInteger or ConvInteger, Cast, Mul) as products of dequantized operands.
 
-What remains of dynamic quantization is DynamicQuantizeLinear, whose scale and zero point the dequantize of its codes reads. Integers are
-added up exactly and scaled once, so sums are equal up to rounding.
+Alone they are products of codes dequantized by one, cast to int32. What remains of dynamic quantization is DynamicQuantizeLinear, whose
+scale and zero point the dequantize of its codes reads. Integers are added up exactly and scaled once, so sums are equal up to rounding.
 """
 
 from __future__ import annotations
@@ -14,20 +14,23 @@ from qdqtool import dtypes
 from qdqtool.dialects import Asking, Impossible, Saying, Way
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
-from qdqtool.expressions import Attribute, Expr, Op, Shape, is_const, literal
+from qdqtool.expressions import Attribute, Expr, Op, Shape, elements, is_const, literal, run_time_cast
 from qdqtool.integers import ONE, Unsayable, dequantized, first, vector
 from qdqtool.quantization import Meaning
 
 NAME = "qdq"
 DOMAIN = ""
 OPERATORS: tuple[tuple[str, str], ...] = ()
-LAST = ("Mul",)
+LAST = ("Mul", "MatMulInteger", "ConvInteger")
 INNER = ("Cast", "ConvInteger", "MatMulInteger", "Mul")
 
 PLAIN = {"MatMulInteger": "MatMul", "ConvInteger": "Conv"}
 
 SUM = Bound(of_maximum=2.0**-19)
 """16 ulps of float32."""
+
+EXACT = 2**24
+"""Up to here float32 holds every integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +64,15 @@ def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
 
 
 def chain(expr: Expr) -> Chain | None:
-    """A product of integers cast to float32 and multiplied by a scale, or by the product of two."""
+    """A product of integers cast to float32 and multiplied by a scale, or by the product of two; or such a product alone."""
+    one = literal(1.0, dtypes.FLOAT)
     match expr:
-        case Op("Mul", (Op("Cast", (Op() as product,)) as real, Op() as scale)) | Op(
-            "Mul", (Op() as scale, Op("Cast", (Op() as product,)) as real)
-        ):
+        case Op(op) if op in PLAIN and not expr.domain:
+            return Chain(expr, (one, one))
+        case Op("Mul", (Op("Cast", (Op() as product,)) as real, scale)) if scale is not None:
             return _chain(product, real, scale)
-        case Op("Mul", (Op("Cast", (Op() as product,)) as real, scale)) | Op("Mul", (scale, Op("Cast", (Op() as product,)) as real)):
-            return None if scale is None else _chain(product, real, scale)
+        case Op("Mul", (scale, Op("Cast", (Op() as product,)) as real)) if scale is not None:
+            return _chain(product, real, scale)
     return None
 
 
@@ -88,11 +92,21 @@ def _chain(product: Op, real: Op, scale: Expr) -> Chain | None:
 def _said(found: Chain, expr: Expr) -> Saying:
     x, y, x_zero, y_zero, *_ = (*found.product.inputs, None, None)
     assert expr.dtype is not None
-    if x is None or y is None or x_zero is not None and x_zero.shape not in ONE:
+    if x is None or y is None or (x_zero is not None and x_zero.shape not in ONE):
         raise Unsayable("an operand is missing, or the first has zero points for its rows")
     left, right = dequantized(x, found.scales[0], x_zero, None), dequantized(y, _flat(found.scales[1]), y_zero, _axis(found.product))
-    plain = Op(PLAIN[found.product.op], (left, right), found.product.attributes, expr.dtype, expr.shape)
-    return Saying((Way(plain, Exactness.ROUNDING, SUM),), right.meaning)
+    plain = Op(PLAIN[found.product.op], (left, right), found.product.attributes, dtypes.FLOAT, expr.shape)
+    if expr == found.product and _terms(found.product) * 255**2 <= EXACT:
+        return Saying((Way(run_time_cast(plain, dtypes.INT32)),), right.meaning)
+    return Saying((Way(run_time_cast(plain, expr.dtype), Exactness.ROUNDING, SUM),), right.meaning)
+
+
+def _terms(product: Op) -> int:
+    """How many products of codes are added up; more than are exact where it is not known."""
+    weights = product.inputs[1]
+    shape = None if weights is None else weights.shape
+    lengths = None if shape is None or len(shape) < 2 else shape[-2:-1] if product.op == "MatMulInteger" else shape[1:]
+    return EXACT if lengths is None or None in lengths else elements(lengths)
 
 
 def _axis(product: Op) -> int | None:
@@ -117,9 +131,8 @@ def narrowed(expr: Expr, limit: int) -> Expr:
 def _rebuilt(expr: Expr, product: Op, count: int) -> Expr:
     """The chain around a product with fewer columns."""
     if expr == product:
-        x, *rest = product.inputs
-        cut = (None if part is None or slot == 1 else first(part, -1, count) for slot, part in enumerate(rest))
-        return replace(product, inputs=(x, *cut), shape=None)
+        cut = (part if part is None or slot % 2 == 0 else first(part, -1, count) for slot, part in enumerate(product.inputs))
+        return replace(product, inputs=tuple(cut), shape=None)
     if isinstance(expr, Op):
         return replace(expr, inputs=tuple(None if i is None else _rebuilt(i, product, count) for i in expr.inputs), shape=None)
     return first(expr, -1, count) if is_const(expr) else expr

@@ -13,9 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.kernels.sources import Array, Source, materialize
+from qdqtool.kernels.sources import Array, Source
 
 PANEL, CHUNK = 1 << 25, 1 << 20
 """Most bytes that are held by columns, and those read for it in one go."""
@@ -124,66 +123,6 @@ class Columns:
         return np.asarray(self._panel[byte - self._first])
 
 
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """``[rows, length]`` codes as ``[rows, ...]`` bytes; what is left of a row holds `rest`, or the last of the row's `zeros`."""
-
-    codes: Source
-    zeros: Source | None
-    rest: int
-    bits: int
-    shape: tuple[int, ...]
-    dtype: ElementType = dtypes.UINT8
-
-    def read(self, start: int, stop: int) -> Array:
-        stride, length = prod(self.shape[1:]), self.codes.shape[1]
-        first, last = start // stride, -(-stop // stride)
-        if length * self.bits == stride * 8:
-            per_byte = 8 // self.bits
-            return self._bytes(self.codes.read(start * per_byte, stop * per_byte))
-        rows = self._rows(first, last, stride * 8 // self.bits)
-        return self._bytes(rows.reshape(-1))[start - first * stride :][: stop - start]
-
-    def _rows(self, first: int, last: int, width: int) -> Array:
-        length = self.codes.shape[1]
-        rows = np.empty((last - first, width), np.uint8)
-        rows[:, :length] = self.codes.read(first * length, last * length).view(np.uint8).reshape(-1, length)
-        rows[:, length:] = self._filling(first, last)
-        return rows
-
-    def _filling(self, first: int, last: int) -> Array:
-        if self.zeros is None:
-            return np.full((last - first, 1), self.rest, np.uint8)
-        count = self.zeros.shape[1]
-        return self.zeros.read(first * count, last * count).view(np.uint8).reshape(-1, count)[:, -1:]
-
-    def _bytes(self, codes: Array) -> Array:
-        flat = codes.view(np.uint8)
-        if self.codes.dtype.kind == "int":
-            flat = flat ^ np.uint8(1 << (self.bits - 1))
-        return flat if self.bits == 8 else gather_bits(flat, self.bits)
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """Two small float constants multiplied, the second of them broadcast."""
-
-    left: Source
-    right: Source
-
-    @property
-    def dtype(self) -> ElementType:
-        return self.left.dtype
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return self.left.shape
-
-    def read(self, start: int, stop: int) -> Array:
-        left, right = materialize(self.left), materialize(self.right)
-        return np.asarray(left * right, self.dtype.numpy).reshape(-1)[start:stop]
-
-
 def unpack_rows(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     """``(rows,)``, ``(bits, length, dtype)``: codes ``[rows, length]`` of an integer type."""
     bits, length, dtype = params
@@ -194,14 +133,3 @@ def unpack_columns(sources: Sequence[Source], params: tuple[Any, ...]) -> Source
     """As `unpack_rows`, transposed."""
     bits, length, dtype = params
     return Columns(sources[0], bits, length, dtype)
-
-
-def pack_rows(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
-    """``(codes, zeros?)``, ``(bits, shape, fill)``: bytes of that shape; `fill` and zeros are of the type of the codes."""
-    bits, shape, fill = params
-    return Packed(sources[0], sources[1] if len(sources) > 1 else None, fill, bits, shape)
-
-
-def product(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
-    """``(left, right)``: elementwise, in the type and shape of the first."""
-    return Product(sources[0], sources[1])

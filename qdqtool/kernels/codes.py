@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from math import prod
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,49 +28,57 @@ class Codes:
     nan: int
     lows: Array
     highs: Array
+    low: float
+    high: float
 
-    @property
-    def low(self) -> float:
-        return float(self.lows.min())
 
-    @property
-    def high(self) -> float:
-        return float(self.highs.max())
+class Part(NamedTuple):
+    """The same of a range of elements."""
+
+    at_low: int
+    at_high: int
+    nan: int
+    lows: Array
+    highs: Array
+    low: float
+    high: float
 
 
 def codes(source: Source, axis: int | None) -> Codes:
     """The elements of a constant that has some, by index along `axis`."""
     length = 1 if axis is None else source.shape[axis]
-    whole: Codes | None = None
+    whole: Part | None = None
     for first, tile in _parts(source, axis):
         part = _of_part(tile, source.dtype)
         if tile.shape[1] == length and whole is None:
             whole = part
         else:
-            whole = whole or Codes(0, 0, 0, 0, np.full(length, np.inf), np.full(length, -np.inf))
+            whole = whole or Part(0, 0, 0, np.full(length, np.inf), np.full(length, -np.inf), np.inf, -np.inf)
             whole = _joined(whole, part, slice(first, first + tile.shape[1]))
     assert whole is not None
-    return replace(whole, count=size(source))
+    return Codes(size(source), *whole)
 
 
-def _of_part(tile: Array, dtype: ElementType) -> Codes:
+def _of_part(tile: Array, dtype: ElementType) -> Part:
     values = _numbers(dtype)(tile)
     if not dtype.integer:
         low, high = np.fmin.reduce(np.fmin.reduce(values), axis=1), np.fmax.reduce(np.fmax.reduce(values), axis=1)
         nan = int(np.count_nonzero(np.isnan(values)))
-        return Codes(0, 0, 0, nan, low.astype(np.float64), high.astype(np.float64))
-    low, high = values.min(axis=0).min(axis=1), values.max(axis=0).max(axis=1)
-    bottom = dtype.low + (dtype.kind == "int")
-    at_low = int(np.count_nonzero(values <= bottom)) if low.min() <= bottom else 0
-    at_high = int(np.count_nonzero(values == dtype.high)) if high.max() == dtype.high else 0
-    return Codes(0, at_low, at_high, 0, low.astype(np.float64), high.astype(np.float64))
+        return Part(0, 0, nan, low.astype(np.float64), high.astype(np.float64), float(np.fmin.reduce(low)), float(np.fmax.reduce(high)))
+    low = np.minimum.reduce(np.minimum.reduce(values), axis=1)
+    high = np.maximum.reduce(np.maximum.reduce(values), axis=1)
+    bottom, least, greatest = dtype.low + (dtype.kind == "int"), int(np.minimum.reduce(low)), int(np.maximum.reduce(high))
+    at_low = int(np.count_nonzero(values <= bottom)) if least <= bottom else 0
+    at_high = int(np.count_nonzero(values == dtype.high)) if greatest == dtype.high else 0
+    return Part(at_low, at_high, 0, low.astype(np.float64), high.astype(np.float64), float(least), float(greatest))
 
 
-def _joined(whole: Codes, part: Codes, where: slice) -> Codes:
+def _joined(whole: Part, part: Part, where: slice) -> Part:
     """With what a range holds at these indices, in place."""
     whole.lows[where], whole.highs[where] = np.fmin(whole.lows[where], part.lows), np.fmax(whole.highs[where], part.highs)
     ends = whole.at_low + part.at_low, whole.at_high + part.at_high
-    return Codes(0, *ends, whole.nan + part.nan, whole.lows, whole.highs)
+    low, high = np.fmin(whole.low, part.low), np.fmax(whole.high, part.high)
+    return Part(*ends, whole.nan + part.nan, whole.lows, whole.highs, float(low), float(high))
 
 
 def _parts(source: Source, axis: int | None) -> Iterator[tuple[int, Array]]:

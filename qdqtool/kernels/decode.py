@@ -117,8 +117,8 @@ def _special(codes: Array, dtype: ElementType) -> bool:
         return False
     if dtype in (dtypes.FLOAT8E4M3FNUZ, dtypes.FLOAT8E5M2FNUZ):
         return bool(codes.view(np.int8).min() == -128)
-    magnitudes = np.bitwise_and(codes, 0x7F, out=scratch("magnitudes", codes.size, np.uint8))
-    return bool(magnitudes.max() >= (0x7F if dtype is dtypes.FLOAT8E4M3FN else 0x7C))
+    least = 0x7F if dtype is dtypes.FLOAT8E4M3FN else 0x7C
+    return bool(codes.view(np.int8).max() >= least or codes.max() >= 0x80 | least)
 
 
 def _shift(codes: Array, dtype: ElementType, out: Array) -> float:

@@ -67,6 +67,7 @@ def _lengths(granularity: Granularity, rank: int) -> Iterable[tuple[int, int]]:
             return []
 
 
+@lru_cache(maxsize=1024)
 def scale_shape(shape: Shape, granularity: Granularity) -> Shape:
     """Shape of scale and zero point for data of `shape`."""
     counts = tuple(-(-n // block) for n, block in zip(shape, blocks(shape, granularity), strict=True))

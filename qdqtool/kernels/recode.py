@@ -7,7 +7,7 @@ streamed, scales too when they are large.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -16,12 +16,13 @@ import numpy as np
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
-from qdqtool.kernels import bits, moved, steps
+from qdqtool.kernels import bits, moved, packed_rows, products, steps
 from qdqtool.kernels.arithmetic import arithmetic
 from qdqtool.kernels.cast import cast
 from qdqtool.kernels.regrouped import PANEL, Regrouped
 from qdqtool.kernels.sources import Array, Reshaped, Source, materialize, size
 from qdqtool.kernels.transposed import Transposed
+from qdqtool.kernels.whole import Whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +39,6 @@ class Mapped:
 
     def read(self, start: int, stop: int) -> Array:
         return self.change(self.source.read(start, stop))
-
-
-@dataclass(slots=True)
-class Whole:
-    """A small tensor computed at the first read, and forgotten once its end has been read."""
-
-    make: Callable[[], Array]
-    dtype: ElementType
-    shape: tuple[int, ...]
-    _array: Array | None = field(default=None, init=False)
-
-    def read(self, start: int, stop: int) -> Array:
-        if self._array is None:
-            self._array = np.ascontiguousarray(self.make()).reshape(-1)
-        found = self._array[start:stop]
-        if stop >= prod(self.shape):
-            self._array = None
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +103,12 @@ def _times(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
 
 def _subtract(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     return Shifted(sources[0], sources[1], params[0])
+
+
+def _recentre(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    """Unsigned codes less half their range."""
+    (signed,) = params
+    return Mapped(sources[0], signed, lambda a: (a.astype(np.int32) + int(signed.low)).astype(signed.numpy))
 
 
 def _regroup(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
@@ -200,6 +189,7 @@ KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
     "from_codes": _from_codes,
     "times": _times,
     "subtract": _subtract,
+    "recentre": _recentre,
     "regroup": _regroup,
     "transpose": _transpose,
     "reblock": _reblock,
@@ -215,8 +205,8 @@ KERNELS: dict[str, Callable[[Sequence[Source], tuple[Any, ...]], Source]] = {
     "arithmetic": _arithmetic,
     "unpack_rows": bits.unpack_rows,
     "unpack_columns": bits.unpack_columns,
-    "pack_rows": bits.pack_rows,
-    "product": bits.product,
+    "pack_rows": packed_rows.pack_rows,
+    "product": products.product,
 }
 
 

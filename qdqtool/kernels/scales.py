@@ -76,7 +76,7 @@ def _one(value: float, normal: float) -> Scales:
 
 def _plain(tile: Array, normal: float) -> Scales | None:
     """All of them positive numbers of full precision; None when there is any other."""
-    least, greatest = float(tile.min()), float(tile.max())
+    least, greatest = float(np.minimum.reduce(tile)), float(np.maximum.reduce(tile))
     return Scales(tile.size, NONE, NONE, NONE, NONE, least, greatest) if normal <= least <= greatest < math.inf and least > 0 else None
 
 

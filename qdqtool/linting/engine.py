@@ -58,10 +58,17 @@ def linted(subject: Subject, rules: Sequence[Rule], file: str = "", path: str = 
     silent = suppression(subject.proto)
     found: tuple[list[Finding], list[Finding]] = ([], [])
     severities: dict[str, Severity] = {rule.CODE: rule.SEVERITY for rule in rules}
-    for hit in hits(subject, rules):
+    for hit in _once(list(hits(subject, rules)), rules):
         finding = _finding(hit, subject, severities, file, path)
         found[silent.silences(finding.code, finding.rule, finding.at)].append(finding)
     return Linted(_sorted(found[False]), _sorted(found[True]))
+
+
+def _once(hits: Sequence[Hit], rules: Sequence[Rule]) -> Iterator[Hit]:
+    """Without what another rule says better of the same place."""
+    general = {rule.CODE: getattr(rule, "INSTEAD_OF", ()) for rule in rules}
+    told = {(code, hit.problem.at) for hit in hits for code in general.get(hit.code, ())}
+    yield from (hit for hit in hits if (hit.code, hit.problem.at) not in told)
 
 
 def _sorted(findings: Iterable[Finding]) -> tuple[Finding, ...]:

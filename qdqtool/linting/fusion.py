@@ -23,8 +23,15 @@ def _in_integers(subject: Subject, layer: Layer) -> bool:
     return all(m.storage in (dtypes.INT8, dtypes.UINT8) and m.expressed is dtypes.FLOAT for m in meanings)
 
 
+def applies(subject: Subject) -> bool:
+    """ONNX Runtime is in force, of which alone this is known."""
+    return subject.profile is None or subject.profile.name == "ort"
+
+
 def obstacles_of(subject: Subject) -> dict[Place, str]:
-    """For each Conv with quantized input and weight, why no integer kernel can take it; empty when one can."""
+    """For each Conv with quantized input and weight, why no integer kernel can take it; empty when one can. Nothing for other runtimes."""
+    if not applies(subject):
+        return {}
     return {layer.place: _obstacle(subject, layer.place) for layer in subject.layers if layer.op == "Conv" and _in_integers(subject, layer)}
 
 
@@ -56,7 +63,7 @@ def _cut(subject: Subject, quantize: Place, activation: Place) -> str:
     if codes is None or passed is None or (passed[0] <= codes[0] and codes[1] <= passed[1] * 1.0001):
         return ""
     op, low, high = subject.node(activation).op_type, *codes
-    return f"goes to {op}, which its codes ({low:.4g} to {high:.4g}) do not imply"
+    return f"goes through {op} into codes that reach further ({low:.4g} to {high:.4g})"
 
 
 def _is_result(subject: Subject, place: Place) -> bool:

@@ -73,7 +73,8 @@ def is_weight(subject: Subject, operand: Operand) -> bool:
 def _operand(subject: Subject, place: Place, slot: int) -> Operand:
     name = subject.node(place).input[slot]
     between: list[Place] = []
-    at = subject.producer(place, slot)
+    found = subject.view.find(subject.scope(place), name) if name else None
+    at = Place(found.key.scope, found.index) if found is not None and found.kind == "node" else None
     while at is not None and len(between) < _LONGEST:
         if at in subject.steps:
             step = at if subject.steps[at].step.meaning.kind == "dequantize" else None
@@ -83,7 +84,7 @@ def _operand(subject: Subject, place: Place, slot: int) -> Operand:
             break
         between.append(at)
         at = subject.producer(at, 0)
-    return Operand(name, slot, None, (), bool(name) and is_const(subject.constants.expression(subject.scope(place), name)))
+    return Operand(name, slot, None, (), found is not None and subject.constants.constant(found) is not None)
 
 
 def axes(subject: Subject, layer: Layer, rank: int) -> tuple[int, int]:

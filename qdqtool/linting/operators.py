@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from onnx import AttributeProto, NodeProto, defs
@@ -46,24 +46,16 @@ def reasons(subject: Subject, *kinds: Kind) -> Iterator[tuple[Place, Reason]]:
     yield from ((found.place, found.reason) for found in subject.illegal if found.kind in kinds)
 
 
-class Dtypes:
-    """Element types by name, looked up once in each scope; what is forgotten counts as unknown."""
+class Dtypes(dict[str, ElementType | None]):
+    """Element types of a scope by name, looked up when first asked for; what is set to None counts as unknown."""
 
-    def __init__(self, types: Types) -> None:
-        self._types, self._known = types, dict[ScopePath, dict[str, ElementType | None]]()
+    def __init__(self, types: Types, scope: Scope) -> None:
+        super().__init__(types.within(scope) if scope.parent is None else {})
+        self._types, self._scope = types, scope
 
-    def within(self, scope: Scope) -> Callable[[str], ElementType | None]:
-        known = self._known.setdefault(scope.path, {})
-
-        def dtype(name: str) -> ElementType | None:
-            if name not in known:
-                known[name] = self._types.at(scope, name).dtype
-            return known[name]
-
-        return dtype
-
-    def forget(self, scope: Scope, node: NodeProto) -> None:
-        self._known[scope.path].update(dict.fromkeys(node.output))
+    def __missing__(self, name: str) -> ElementType | None:
+        found = self[name] = self._types.at(self._scope, name).dtype if name else None
+        return found
 
 
 def illegal(subject: Subject) -> list[Illegal]:
@@ -73,10 +65,11 @@ def illegal(subject: Subject) -> list[Illegal]:
 
 def _illegal(subject: Subject) -> Iterator[Illegal]:
     view, types = subject.view, subject.types
-    known = Dtypes(types)
+    by_scope: dict[ScopePath, Dtypes] = {}
     legal = set[Hashable]()
     for place, scope, node in view.places():
-        key = None if node.attribute else _key(scope, node, known.within(scope))
+        known = by_scope[scope.path] if scope.path in by_scope else by_scope.setdefault(scope.path, Dtypes(types, scope))
+        key = _key(scope, node, known)
         if key is not None and key in legal:
             continue
         dom = domain(node.domain)
@@ -85,20 +78,26 @@ def _illegal(subject: Subject) -> Iterator[Illegal]:
             yield from (Illegal(place, kind, reason) for kind, reason in _by_table(node, version or 1))
         if version is None or not schemas.known_domain(dom) or (view.functions and view.function_of(node) is not None):
             continue
-        shape = forms.of_node(node, known.within(scope))
+        shape = forms.of_node(node, known.__getitem__)
         found = legality.problems(shape, version)
         yield from (Illegal(place, _kind(shape, reason, version), reason) for reason in _said((dom, node.op_type) in operators(), found))
         if key is not None and not found:
             legal.add(key)
         if any(reason.kind in ("type", "link") for reason in found):
             # What inference makes of such a node says nothing about those behind it.
-            known.forget(scope, node)
+            known.update(dict.fromkeys(node.output))
 
 
-def _key(scope: Scope, node: NodeProto, dtype: Callable[[str], ElementType | None]) -> Hashable:
-    """What the verdict on a node without attributes depends on; most nodes share it with many."""
-    operands = [dtype(name) if name else "" for name in node.input], [dtype(name) if name else "" for name in node.output]
-    return scope.root().path, node.domain, node.op_type, node.overload, *map(tuple, operands)
+def _key(scope: Scope, node: NodeProto, known: Dtypes) -> Hashable:
+    """What the verdict on a node depends on, which most share with many; None for one with attributes that are no single numbers."""
+    attributes = tuple((a.name, a.type, a.i, a.ref_attr_name) for a in node.attribute) if node.attribute else ()
+    if attributes and any(kind != AttributeProto.INT for _, kind, *_ in attributes):
+        return None
+    inputs, outputs = tuple(node.input), tuple(node.output)
+    absent = tuple(map(bool, inputs + outputs)) if "" in inputs or "" in outputs else ()
+    root = scope.path if scope.parent is None else scope.root().path
+    types = tuple(map(known.__getitem__, inputs)), tuple(map(known.__getitem__, outputs))
+    return root, node.op_type, node.domain, node.overload, types, absent, attributes
 
 
 def _by_table(node: NodeProto, version: int) -> Iterator[tuple[Kind, Reason]]:

@@ -14,17 +14,13 @@ from qdqtool.expressions import Const, Expr, is_const
 from qdqtool.findings import Fix, Problem
 from qdqtool.kernels.sources import tiles
 from qdqtool.model.graph import Place
+from qdqtool.plan import roles
 from qdqtool.plan.lift import Lifted
-from qdqtool.quantization import Blocked, Meaning, PerAxis, PerTensor
+from qdqtool.targets import demands
 from qdqtool.targets.cautions import Caution
 
 if TYPE_CHECKING:
     from qdqtool.linting.subject import Subject
-
-LONGEST = 8
-"""Operators between a weight and its step."""
-
-SPREADS = {PerTensor: "tensor", PerAxis: "axis", Blocked: "blocks"}
 
 
 def told(subject: Subject, module: str) -> tuple[Caution, ...]:
@@ -54,37 +50,13 @@ def first_for(cautions: Sequence[Caution], lifted: Lifted) -> Caution | None:
 def steps(subject: Subject, caution: Caution) -> Iterator[tuple[Place, Lifted]]:
     """The quantize and dequantize nodes that a row is about."""
     for place, lifted in subject.steps.items():
-        if _meant(caution, lifted.step.meaning) and (not caution.role or role(subject, lifted) == caution.role):
+        if demands.about(caution, lifted.step.meaning) and (not caution.role or role(subject, lifted) == caution.role):
             yield place, lifted
-
-
-def _meant(caution: Caution, meaning: Meaning) -> bool:
-    if caution.kind not in (None, meaning.kind):
-        return False
-    if caution.storage and meaning.storage not in caution.storage:
-        return False
-    if caution.scale and meaning.scale_type not in caution.scale:
-        return False
-    return not caution.spread or spread(meaning) in caution.spread
-
-
-def spread(meaning: Meaning) -> str:
-    """``tensor``, ``axis`` or ``blocks``; empty where that is not known."""
-    return SPREADS.get(type(meaning.granularity), "")
 
 
 def role(subject: Subject, lifted: Lifted) -> str:
     """``weight`` for a step on what first operands lead back to a constant, else ``activation``."""
-    if is_const(lifted.step.x):
-        return "weight"
-    at, slot = lifted.place, lifted.source.order[0]
-    for _ in range(LONGEST):
-        above = subject.producer(at, slot)
-        if above is None:
-            name = subject.node(at).input[slot] if slot < len(subject.node(at).input) else ""
-            return "weight" if name and is_const(subject.constants.expression(subject.scope(at), name)) else "activation"
-        at, slot = above, 0
-    return "activation"
+    return roles.role(subject.view, subject.constants, lifted)
 
 
 def at_hand(subject: Subject, lifted: Lifted) -> list[Row]:

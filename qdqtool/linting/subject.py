@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from onnx import AttributeProto, FunctionProto, ModelProto, NodeProto
 
 from qdqtool.errors import Unreadable
-from qdqtool.expressions import Const, is_const
+from qdqtool.expressions import Const
 from qdqtool.findings import Fix, Problem, Severity
 from qdqtool.kernels.sources import Source
 from qdqtool.linting.data import DataFault, damaged, references
@@ -43,10 +43,12 @@ class Subject:
 
     `steps` are the quantize and dequantize nodes of every dialect, lifted at the model's own opset: ``steps[place].step`` holds
     meaning (granularity None: the shapes fit none) and operands, ``steps[place].source`` the capability row in force.
+
+    `pending` holds the data of new constants of a model that has not been written yet.
     """
 
-    def __init__(self, loaded: Loaded, profile: Profile | None = None) -> None:
-        self.loaded, self.profile = loaded, profile
+    def __init__(self, loaded: Loaded, profile: Profile | None = None, pending: Mapping[str, Source] | None = None) -> None:
+        self.loaded, self.profile, self._pending = loaded, profile, pending or {}
 
     @property
     def proto(self) -> ModelProto:
@@ -82,7 +84,7 @@ class Subject:
 
     @cached_property
     def constants(self) -> Constants:
-        return Constants(self.view, self.types, self.loaded.base_dir, skip=True)
+        return Constants(self.view, self.types, self.loaded.base_dir, skip=True, pending=self._pending)
 
     @cached_property
     def facts(self) -> Facts:
@@ -215,9 +217,3 @@ class Subject:
     ) -> Problem:
         """A problem at a node, or of the model."""
         return Problem("" if place is None else self.view.title(place), message, hint, about, severity, fix)
-
-
-def constant_parameters(lifted: Lifted) -> Iterable[tuple[str, Const]]:
-    """The operands of a step that are constants: ``("x" | "scale" | "zero_point", constant)``."""
-    step = lifted.step
-    return [(name, e) for name, e in (("x", step.x), ("scale", step.scale), ("zero_point", step.zero_point)) if is_const(e)]

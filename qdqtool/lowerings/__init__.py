@@ -29,10 +29,17 @@ class Said:
 
 
 class Context(Protocol):
-    """What a lowering may ask: the target's ai.onnx opset, and facts about constants (see ``plan.facts``)."""
+    """What a lowering may ask: the target's ai.onnx opset, whether its runtime is `bound` to take some steps only, and whether
+    the step is a bias to it; facts about constants (see ``plan.facts``)."""
 
     @property
     def opset(self) -> int: ...
+
+    @property
+    def bound(self) -> bool: ...
+
+    @property
+    def bias(self) -> bool: ...
 
     def fact(self, question: str, const: Const, *params: Any) -> Any: ...
 

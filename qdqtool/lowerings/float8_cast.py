@@ -15,7 +15,13 @@ NAME = "float8-cast"
 
 def say(step: Step, context: Context) -> Iterator[Said]:
     meaning = step.meaning
-    if meaning.kind != "quantize" or meaning.storage not in dtypes.FLOAT8 or step.dtype is None or context.opset < 19 or meaning.rounding != "half even":
+    if (
+        meaning.kind != "quantize"
+        or meaning.storage not in dtypes.FLOAT8
+        or step.dtype is None
+        or context.opset < 19
+        or meaning.rounding != "half even"
+    ):
         return
     assert meaning.storage is not None
     value = phrases.quotient(step)

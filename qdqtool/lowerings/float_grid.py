@@ -24,7 +24,12 @@ def say(step: Step, context: Context) -> Iterator[Said]:
     meaning = step.meaning
     if meaning.kind != "quantize" or meaning.storage is None or not meaning.storage.small_float:
         return
-    if step.dtype is not dtypes.FLOAT or meaning.rounding != "half even" or not meaning.saturate or not without_effect(step.zero_point, step, context):
+    if (
+        step.dtype is not dtypes.FLOAT
+        or meaning.rounding != "half even"
+        or not meaning.saturate
+        or not without_effect(step.zero_point, step, context)
+    ):
         return
     value = phrases.quotient(step)
     if value is not None:

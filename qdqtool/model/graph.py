@@ -151,9 +151,10 @@ class View:
 
     def find(self, scope: Scope, name: str) -> Definition | None:
         """The definition that `name` means in `scope`; None when nothing defines it."""
-        if name not in scope.found:
-            scope.found[name] = self._find(scope, name)
-        return scope.found[name]
+        known = scope.found
+        if name not in known:
+            known[name] = self._find(scope, name)
+        return known[name]
 
     def _find(self, scope: Scope, name: str) -> Definition | None:
         at: Scope | None = scope
@@ -206,6 +207,16 @@ class View:
             scopes = self.scopes.values()
             self._places = [(Place(scope.path, index), scope, node) for scope in scopes for index, node in enumerate(scope.nodes)]
         return iter(self._places)
+
+    @cached_property
+    def calls(self) -> Mapping[ScopePath, Sequence[tuple[Scope, NodeProto]]]:
+        """Nodes that call a function, by the path of its body."""
+        found: dict[ScopePath, list[tuple[Scope, NodeProto]]] = {}
+        for _, scope, node in self.places() if self.functions else ():
+            name = domain(node.domain), node.op_type, node.overload
+            if name in self.functions:
+                found.setdefault(("function", *name), []).append((scope, node))
+        return found
 
     def function_of(self, node: NodeProto) -> FunctionProto | None:
         """The local function that a node calls."""

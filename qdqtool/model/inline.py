@@ -41,6 +41,11 @@ class RawSource:
     nbytes: int
     _data: bytes | None = None
 
+    @property
+    def parallel(self) -> bool:
+        """A large one is let go by whichever thread comes to its end, and would be copied again by the other."""
+        return self.nbytes <= _SMALL
+
     def read(self, start: int, stop: int) -> Array:
         data, skip = self._bytes(start, stop)
         return packing.unpack(data, self.dtype, skip, stop - start)
@@ -50,7 +55,8 @@ class RawSource:
 
     def _bytes(self, start: int, stop: int) -> tuple[memoryview, int]:
         """The storage of a range, and how many elements of it come before the range."""
-        data = self.tensor.raw_data if self._data is None else self._data
+        held = self._data
+        data = self.tensor.raw_data if held is None else held
         first, end, skip = packing.byte_range(self.dtype, start, stop)
         self._data = data if self.nbytes <= _SMALL or end < self.nbytes else None
         return memoryview(data)[first:end], skip

@@ -40,7 +40,7 @@ def shape(tensor: TensorProto) -> tuple[int, ...]:
     dims = tuple(tensor.dims)
     if len(dims) > HIGHEST_RANK:
         raise Unreadable("constant-shape", f"tensor '{tensor.name}' has {len(dims)} dimensions", hint=_DAMAGED)
-    if any(d < 0 for d in dims):
+    if dims and min(dims) < 0:
         raise Unreadable("constant-shape", f"tensor '{tensor.name}' has the shape {list(dims)}", hint=_DAMAGED)
     return dims
 

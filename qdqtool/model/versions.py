@@ -138,6 +138,8 @@ def _node_needs(nodes: Iterable[NodeProto]) -> Iterator[Need]:
             yield 10, f"overload {node.overload} of {node.op_type}"
         if node.device_configurations:
             yield 11, "a device configuration"
+        if not node.attribute:
+            continue
         for attribute in node.attribute:
             if attribute.type == AttributeProto.INT and attribute.name in _TYPE_ATTRIBUTES:
                 yield _type_need(attribute.i)

@@ -41,7 +41,7 @@ def below(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
     """Nodes, and those of their subgraphs."""
     for node in nodes:
         yield node
-        for attribute in node.attribute:
+        for attribute in node.attribute if node.attribute else ():
             for graph in (*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs):
                 yield from below(graph.node)
 

@@ -16,6 +16,10 @@ from qdqtool.passes.finding import Finder, Readers
 from qdqtool.passes.given import Given
 from qdqtool.passes.growth import beyond, limit
 from qdqtool.passes.wishes import GROWING, Found, Kind, Wishes
+from qdqtool.plan.emit import constant_name
+
+_HEADER, _NODE = 11, 27
+"""Bytes that a tensor takes in a model beside its data, name and shape; those of a Constant node beside its tensor and name."""
 
 Group = tuple[str, bool]
 """Folds that share their largest constant, and whether they may grow."""
@@ -82,9 +86,8 @@ class _Choice:
 
     def _still_read(self, found: Found) -> set[Key]:
         """Values of the model that the result of a fold reads."""
-        parts = (found.by,) if found.step is None else (found.step.x, found.step.scale, found.step.zero_point)
         scope = self._given.view.scopes[found.place.scope]
-        names = [p.name for p in parts if isinstance(p, Stored | Runtime)]
+        names = [p.name for p in found.parts if isinstance(p, Stored | Runtime)]
         return {at.key for name in names if (at := self._given.view.find(scope, name))}
 
     def _too_large(self, chosen: Chosen) -> set[tuple[Place, Kind]]:
@@ -95,7 +98,7 @@ class _Choice:
         for place in sorted(chosen.folds, key=lambda p: (p.scope, p.index)):
             found = chosen.folds[place]
             groups[self._group(found)].append(found)
-        counted: set[Const] = set()
+        counted: set[Const | Place] = set()
         growth = {group: self._growth(found, chosen, counted) for group, found in groups.items()}
         grown = {g for g, size in growth.items() if size > 0 and not g[1]}
         if not grown:
@@ -108,20 +111,30 @@ class _Choice:
         name = "/".join((*largest.scope, largest.name)) if largest is not None else f"{found.place}"
         return name, found.kind in GROWING
 
-    def _growth(self, folds: Iterable[Found], chosen: Chosen, counted: set[Const]) -> int:
+    def _growth(self, folds: Iterable[Found], chosen: Chosen, counted: set[Const | Place]) -> int:
         """Bytes of constants that these folds add, less those that go; what may not grow may use the room of its nodes as well."""
-        total, nodes = 0, set[Place]()
+        total = 0
         for found in folds:
-            if found.kind not in GROWING:
-                nodes |= {p for p in found.nodes if p in chosen.gone and p not in chosen.folds}
-                nodes |= {found.place} if found.step is None else set()
-            for const in found.new:
-                total += nbytes(const) if const not in counted else 0
-                counted.add(const)
-            for const in found.reads:
-                total -= nbytes(const) if const not in counted and self._dies(const, chosen) else 0
-                counted.add(const)
-        return total - sum(int(self._given.view.node(place).ByteSize()) for place in nodes)
+            total += sum(self._room(const, found) for const in set(found.new) - counted)
+            total -= sum(self._room(const, found) for const in set(found.reads) - counted if self._dies(const, chosen))
+            nodes = self._spared(found, chosen) - counted if found.kind not in GROWING else set[Place]()
+            total -= sum(int(self._given.view.node(place).ByteSize()) for place in nodes)
+            counted |= {*found.new, *found.reads, *nodes}
+        return total
+
+    def _spared(self, found: Found, chosen: Chosen) -> set[Place]:
+        """Nodes that go with a fold and have none of their own."""
+        nodes = {p for p in found.nodes if p in chosen.gone and p not in chosen.folds}
+        return nodes | ({found.place} if found.step is None else set())
+
+    def _room(self, const: Const, found: Found) -> int:
+        """Bytes of a constant; where none may be gained also its name, type and shape, and in a function its node."""
+        if found.kind in GROWING:
+            return nbytes(const)
+        output, place = self._given.view.node(found.place).output[0], found.place
+        name = constant_name(const, output) if isinstance(const, Stored) or found.step is not None else output
+        node = _NODE + len(name) if self._given.view.scopes[place.scope].root().is_function else 0
+        return nbytes(const) + _HEADER + 2 * len(const.shape) + len(name) + node
 
     def _dies(self, const: Stored, chosen: Chosen) -> bool:
         key = Key(const.scope, const.name)

@@ -38,6 +38,8 @@ class _Questions:
 
     facts: Facts
     opset: int = 0
+    bound: bool = False
+    bias: bool = False
 
     def fact(self, question: str, const: Const, *params: Any) -> Any:
         return self.facts.ask(question, const, *params)

@@ -39,8 +39,13 @@ class Finder:
         return next((found for found in ways if self._sayable(found) and self._takes(found, readers)), None)
 
     def _sayable(self, found: Found) -> bool:
-        """A result of a graph that is another value needs an Identity, which there must be, and which must not be what was folded."""
+        """A result of a graph that is another value needs an Identity, which there must be, and which must not be what was folded.
+
+        What the fold reads must mean the same wherever it is read.
+        """
         node = self._given.view.node(found.place)
+        if any(isinstance(part, Stored | Runtime) and part.name in self._given.shadowed for part in found.parts):
+            return False
         if not isinstance(found.by, Stored | Runtime) or not self._given.is_result(Key(found.place.scope, node.output[0])):
             return True
         return node.op_type != "Identity" and found.by.dtype is not None and not found.by.dtype.packed

@@ -10,7 +10,7 @@ from onnx import ModelProto
 
 from qdqtool import dtypes
 from qdqtool.expressions import Computed, Expr, Literal, Runtime, Stored, walk
-from qdqtool.model.graph import Key, Place, View
+from qdqtool.model.graph import Definition, Key, Place, View
 from qdqtool.model.walk import tensors
 from qdqtool.passes.choosing import Chosen, choose
 from qdqtool.passes.finding import Finder
@@ -48,10 +48,10 @@ def plan_folds(view: View, base_dir: Path | None, wishes: Wishes) -> Folds:
     chosen = choose(given, wishes, before)
     plan = Plan(given.target(Place((), 0)), keeps_imports=True)
     found = Folds(given, plan, before, sorted(chosen.folds.values(), key=lambda f: (f.place.scope, f.place.index)))
-    finder = Finder(given, wishes)
+    finder, finals = Finder(given, wishes), _Finals(chosen, given)
     for fold in found.folds:
         found.said[fold.place] = _said(fold, finder)
-        _enter(fold, found.said[fold.place], chosen, given, plan)
+        _enter(fold, found.said[fold.place], finals, given, plan)
     plan.dead |= chosen.gone - plan.replaces.keys()
     plan.dead |= liveness.dead_nodes(view, plan)
     found.nodes = _counted(found)
@@ -68,15 +68,15 @@ def constant_bytes(proto: ModelProto) -> int:
     return sum(dtype.nbytes(prod(tensor.dims)) for dtype, tensor in types if dtype is not None)
 
 
-def _enter(fold: Found, said: Expr, chosen: Chosen, given: Given, plan: Plan) -> None:
+def _enter(fold: Found, said: Expr, finals: _Finals, given: Given, plan: Plan) -> None:
     name = given.view.node(fold.place).output[0]
     key = Key(fold.place.scope, name)
     read = () if isinstance(said, Computed | Literal | Stored) else (leaf for leaf in walk(said) if isinstance(leaf, Runtime))
-    final: dict[Expr, Expr] = {leaf: _final(leaf, fold.place, chosen, given) for leaf in read}
+    final: dict[Expr, Expr] = {leaf: finals.of(leaf, fold.place) for leaf in read}
     expr, fixed = fill(said, final) if final else said, given.is_result(key)
     new = isinstance(expr, Computed | Literal)
     if isinstance(expr, Computed | Literal | Stored | Runtime) and (new or not fixed):
-        plan.settles[fold.place] = Settle(fold.place, key, expr, fixed)
+        plan.settles[fold.place] = Settle(fold.place, key, expr, fixed or (new and name in given.shadowed))
     else:
         plan.replaces[fold.place] = Replace(fold.place, ((name, expr),), fold.what, (fold.kind,), fold.exactness, fold.bound, fold.step)
 
@@ -88,16 +88,31 @@ def _said(fold: Found, finder: Finder) -> Expr:
     return found
 
 
-def _final(value: Runtime, place: Place, chosen: Chosen, given: Given) -> Expr:
-    """What stands for a value that is folded itself."""
-    found: Runtime | Stored = value
-    while isinstance(found, Runtime) and (above := given.producer(given.view.scopes[place.scope], found.name)) in chosen.folds:
-        assert above is not None
-        by = chosen.folds[above].by
-        if not isinstance(by, Runtime | Stored) or given.is_result(Key(above.scope, found.name)):
-            break
-        found = by
-    return found
+class _Finals:
+    """What stands for values that are folded themselves; long chains are followed once."""
+
+    def __init__(self, chosen: Chosen, given: Given) -> None:
+        self._folds, self._given = chosen.folds, given
+        self._known: dict[Key, Runtime | Stored] = {}
+
+    def of(self, value: Runtime, place: Place) -> Runtime | Stored:
+        """What a node at `place` reads instead of a value."""
+        scope, passed = self._given.view.scopes[place.scope], list[Key]()
+        found: Runtime | Stored = value
+        while isinstance(found, Runtime) and (at := self._given.view.find(scope, found.name)) is not None:
+            below = self._known.get(at.key) or self._by(at)
+            if below is None:
+                break
+            passed.append(at.key)
+            found = below
+        self._known |= dict.fromkeys(passed, found)
+        return found
+
+    def _by(self, value: Definition) -> Runtime | Stored | None:
+        """The value that another one is folded to, if its name does not outlive that."""
+        fold = self._folds.get(Place(value.key.scope, value.index)) if value.kind == "node" else None
+        by = None if fold is None or self._given.is_result(value.key) else fold.by
+        return by if isinstance(by, Runtime | Stored) else None
 
 
 def _counted(found: Folds) -> dict[Place, int]:

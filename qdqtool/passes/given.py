@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,7 +40,7 @@ class Given:
     """One model, before anything is decided; `reading.read` fills in what its nodes make.
 
     `places` are its nodes, producers first; `lifted` the quantize and dequantize steps among them, `made` those whose results are
-    constants. `kept_names` are values that annotations speak of.
+    constants. `kept_names` are values that annotations speak of, `shadowed` names that mean something else in a body than around it.
     """
 
     def __init__(self, view: View, base_dir: Path | None) -> None:
@@ -52,6 +52,7 @@ class Given:
         self.made: dict[Place, Made] = {}
         self.places = [Place(path, index) for path, scope in view.scopes.items() for index in _order(scope)]
         self.kept_names = liveness.annotated(view)
+        self.shadowed = _shadowed(view)
         self._choosers: dict[tuple[object, str], Chooser] = {}
 
     def chooser(self, place: Place, dialect: str) -> Chooser:
@@ -82,6 +83,15 @@ class Given:
             return None
         source = self.facts.source(const)
         return [int(v) for v in materialize(source).reshape(-1)] if size(source) <= FEW else None
+
+
+def _shadowed(view: View) -> set[str]:
+    inside = ((scope, scope.parent) for scope in view.scopes.values() if scope.parent is not None)
+    return {name for scope, around in inside for name in _names(scope) if view.find(around, name) is not None}
+
+
+def _names(scope: Scope) -> Iterable[str]:
+    return (*scope.inputs, *scope.initializers, *scope.sparse, *scope.producers)
 
 
 def _has_pairs(view: View) -> bool:

@@ -130,7 +130,8 @@ def _slice(attributes: Attributes, operands: Sequence[Const | None], given: Give
         return None
     ranges = [(0, 1, n) for n in shape]
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        taken = range(shape[axis])[slice(start, end, step)]
+        # Going backwards from in front of the first element, Python takes none, and ONNX the first.
+        taken = range(shape[axis])[slice(start if step > 0 else max(start, -shape[axis]), end, step)]
         ranges[axis] = (taken.start, taken.step, len(taken))
     return Sliced(tuple(ranges))
 

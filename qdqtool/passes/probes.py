@@ -13,7 +13,7 @@ from qdqtool.expressions import Expr, Runtime, elements, is_const
 from qdqtool.model.graph import Place, domain
 from qdqtool.passes.fold import Folds
 from qdqtool.passes.given import Given
-from qdqtool.passes.reading import result
+from qdqtool.passes.results import result
 from qdqtool.passes.wishes import Found
 from qdqtool.plan.fragment import replacement
 from qdqtool.plan.probe import cut, original_step

@@ -10,27 +10,23 @@ from collections.abc import Hashable
 
 from onnx import NodeProto
 
-from qdqtool import capabilities
 from qdqtool.capabilities import operators
-from qdqtool.expressions import Computed, Const, Step, is_const
+from qdqtool.expressions import Const, Step, is_const
 from qdqtool.model.graph import Key, Place, Scope, domain
 from qdqtool.passes import arithmetic, movements, movers
 from qdqtool.passes.given import Given, Made
 from qdqtool.passes.likeness import same_parameters
 from qdqtool.passes.moved_steps import moved
-from qdqtool.plan.lift import Lifted, lift_one
+from qdqtool.passes.results import Sound, result, undisputed
+from qdqtool.plan.lift import lift_one
 from qdqtool.plan.types import resolved
-from qdqtool.quantization import ByScale, Meaning
+from qdqtool.quantization import Meaning
 
 DEEPEST = 48
 """Most nodes that are computed as one constant."""
 
 LONGEST = 512
 """Most operations in its expression, which spells out a value as often as it is used."""
-
-
-Sound = dict[tuple[Meaning, str, int], bool]
-"""Whether a version of a dialect gives a meaning to a step; remembered by what is quick to look up."""
 
 
 def read(given: Given) -> Given:
@@ -46,32 +42,6 @@ def read(given: Given) -> Given:
         elif not home and op in _OPERATORS and len(node.output) == 1 and node.input:
             _OPERATORS[op](reader, place, scope, node)
     return given
-
-
-def result(lifted: Lifted, sound: Sound | None = None) -> Const | None:
-    """What a step with constant operands gives; None where one is not, or the specification gives the node no meaning."""
-    step, meaning = lifted.step, lifted.step.meaning
-    operands = [e for e in (step.x, step.scale, step.zero_point) if e is not None]
-    consts = tuple(e for e in operands if is_const(e))
-    if len(consts) < len(operands) or step.dtype is None or not _means_something(lifted, {} if sound is None else sound):
-        return None
-    if meaning.kind == "dequantize":
-        how: tuple[object, ...] = (meaning.granularity, meaning.expressed)
-    else:
-        how = (meaning.granularity, meaning.storage, meaning.compute, meaning.saturate)
-    return Computed(meaning.kind, consts, how, step.dtype, consts[0].shape)
-
-
-def _means_something(lifted: Lifted, sound: Sound) -> bool:
-    """Types and shapes fit the version of the node, the zero point the scale; what is `sound` is remembered there."""
-    step, meaning = lifted.step, lifted.step.meaning
-    key = (meaning, lifted.source.dialect, lifted.source.version)
-    if key not in sound:
-        whole = meaning.granularity is not None and not isinstance(meaning.granularity, ByScale)
-        sound[key] = whole and not capabilities.reject(meaning, lifted.source)
-    zero, scale = step.zero_point, step.scale
-    fits = zero is None or zero.shape == scale.shape or {zero.shape, scale.shape} == {(), (1,)}
-    return sound[key] and fits and (zero is None or zero.dtype is meaning.storage)
 
 
 class _Reader:
@@ -91,7 +61,7 @@ class _Reader:
             return
         given.lifted[place] = lifted
         const = result(lifted, self._sound)
-        if const is not None:
+        if const is not None and undisputed(given.facts, const, lifted.step.meaning):
             self._learn(place, scope, node, const, lifted.step if lifted.step.meaning.kind == "dequantize" else None)
         else:
             types.learn(Key(place.scope, node.output[0]), lifted.step.dtype, lifted.step.shape)

@@ -69,7 +69,7 @@ def pattern(text: str) -> Pattern:
 
 def nbytes(text: str) -> int | None:
     """A number of bytes from ``500``, ``1.5MB`` or ``64KiB``; None when it is none."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
+    found = re.fullmatch(r"(\d{1,18}(?:\.\d+)?)\s*([A-Za-z]*)", text.strip())
     if found is None or found[2].upper() not in UNITS:
         return None
     return int(float(found[1]) * UNITS[found[2].upper()])

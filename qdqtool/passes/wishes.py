@@ -54,11 +54,14 @@ class Found:
     bound: Bound = NO_BOUND
 
     @property
+    def parts(self) -> tuple[Expr | None, ...]:
+        """What the result is, or what its step reads."""
+        return (self.by,) if self.step is None else (self.step.x, self.step.scale, self.step.zero_point)
+
+    @property
     def consts(self) -> tuple[Const, ...]:
-        """Constants that the result is, or that its step reads."""
-        if self.step is not None:
-            return tuple(c for c in (self.step.x, self.step.scale, self.step.zero_point) if is_const(c))
-        return (self.by,) if is_const(self.by) else ()
+        """The constants among its parts."""
+        return tuple(part for part in self.parts if is_const(part))
 
     @property
     def new(self) -> tuple[Const, ...]:

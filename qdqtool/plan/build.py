@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from onnx import ModelProto, NodeProto
@@ -11,20 +12,21 @@ from qdqtool import dtypes
 from qdqtool.check.probe import Rounded
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import NO_BOUND, Exactness
-from qdqtool.expressions import Step, cast, is_const
+from qdqtool.expressions import Step, is_const
 from qdqtool.kernels.sources import Array
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
 from qdqtool.opsets.moves import Verdict
-from qdqtool.plan import adapting, dynamic, fused, fusing, liveness, patterns, splitting, training, variants
+from qdqtool.plan import adapting, dynamic, fused, fusing, liveness, patterns, recentring, splitting, training, variants
 from qdqtool.plan.choices import Choice, Outcome, Rejection
 from qdqtool.plan.choose import Chooser
 from qdqtool.plan.constants import Constants
 from qdqtool.plan.entries import Adapt, Edit, Plan, Replace, Respell, Retype, Rewire
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.hearing import Hearing
 from qdqtool.plan.judge import Judge
 from qdqtool.plan.legalize import Site
-from qdqtool.plan.lift import Lifted, lift_all, with_carrier
+from qdqtool.plan.lift import Lifted, lift_all
 from qdqtool.plan.refuse import Refuser
 from qdqtool.plan.regions import Region, Regions
 from qdqtool.plan.respell import respelled
@@ -38,17 +40,19 @@ FIXED = "its body gives an initializer as its result, whose type cannot change"
 class Builder:
     """The state of one planning.
 
-    `values` remembers the elements of small constants, `settled` are functions that are not planned any further.
+    `values` remembers the elements of small constants, `settled` are functions that are not planned any further. `unwanted` are the
+    titles of fused operators that the target's runtime has something against.
     """
 
-    def __init__(self, view: View, target: Target, base_dir: Path | None) -> None:
-        self.view, self.target = view, target
+    def __init__(self, view: View, target: Target, base_dir: Path | None, unwanted: Collection[str] = ()) -> None:
+        self.view, self.target, self.unwanted = view, target, unwanted
         self.types = Types(view)
         self.constants = Constants(view, self.types, base_dir)
         self.facts = Facts(self.constants.open)
         fused.learn(view, self.types, self.constants)
         self.judge = Judge(view, self.types, self.constants, target.opset)
-        self.lifted = lift_all(view, self.types, self.constants, target)
+        self.hearing = Hearing(view, self.constants, self.facts, target, self.judge.node)
+        self.lifted = self.hearing.judged(lift_all(view, self.types, self.constants, target))
         self.plan = Plan(target)
         self.refuser = Refuser(view, self.lifted, self.judge, self.plan)
         self._choosers: dict[ScopePath, Chooser] = {}
@@ -71,7 +75,7 @@ class Builder:
             done |= set(region.steps)
         for place, lifted in self.lifted.items():
             if place not in done and not lifted.alone:
-                self._replace(lifted, self.chooser(place.scope).choose(lifted.step))
+                self._replace(lifted, self.choose(place, lifted.step))
         dynamic.plan_all(self)
         self.plan.kept = sum(1 for place in self.lifted if place not in self.plan.replaces and place not in self.plan.respells)
         self.plan.dead |= liveness.dead_nodes(self.view, self.plan)
@@ -94,15 +98,19 @@ class Builder:
             self._choosers[root.path] = Chooser(Site(self.target, root.imports, root.is_function), self.facts)
         return self._choosers[root.path]
 
+    def choose(self, place: Place, step: Step) -> Outcome:
+        """The best legal way to say a step at its place."""
+        return self.chooser(place.scope).choose(step, self.hearing.part(place))
+
     def _region(self, region: Region) -> None:
         failures: list[dict[Place, tuple[str, ...]]] = []
-        for carrier in region.carriers():
+        for carrier in recentring.carriers(region, self.target):
             choices, failed = self._try(region, carrier)
             if not failed:
                 self._carry(region, carrier, choices)
                 return
             failures.append(failed)
-        self.refuser.region(region, failures)
+        self.refuser.region(region, recentring.explained(region, self.target, failures))
 
     def _try(self, region: Region, carrier: ElementType) -> tuple[dict[Place, Choice], dict[Place, tuple[str, ...]]]:
         """Choices for the steps that must change, and what fails, with this carrier."""
@@ -111,7 +119,8 @@ class Builder:
         for place, lifted in region.steps.items():
             if lifted.alone and carrier is region.storage:
                 continue
-            found = self.chooser(place.scope).choose(with_carrier(lifted, carrier))
+            step = recentring.carried(lifted, carrier)
+            found = Rejection((recentring.UNSHIFTED,)) if step is None else self.choose(place, step)
             if isinstance(found, Choice):
                 choices[place] = found
             else:
@@ -121,6 +130,7 @@ class Builder:
             reasons = self._type_reasons(place, region, assumed)
             if reasons:
                 failed[place] = reasons
+        failed |= recentring.counting(self.view, region, carrier)
         if carrier is not region.storage:
             failed |= {body: (FIXED,) for key in region.constants if (body := self._fixed(key)) is not None}
         return choices, failed
@@ -142,7 +152,7 @@ class Builder:
     def _carry(self, region: Region, carrier: ElementType, choices: Mapping[Place, Choice]) -> None:
         for place, choice in choices.items():
             lifted = region.steps[place]
-            self._replace(lifted, choice, None if carrier is region.storage else with_carrier(lifted, carrier))
+            self._replace(lifted, choice, None if carrier is region.storage else recentring.carried(lifted, carrier))
         if carrier is region.storage:
             return
         for key in sorted(region.values, key=lambda k: (k.scope, k.name)):
@@ -155,7 +165,7 @@ class Builder:
                 self._rewire(key, carrier, region)
 
     def _rewire(self, key: Key, carrier: ElementType, region: Region) -> None:
-        const = cast(self.constants.expression(self.view.scopes[key.scope], key.name), carrier)
+        const = recentring.recoded(self.constants.expression(self.view.scopes[key.scope], key.name), carrier)
         assert is_const(const)
         movers = (use for use in self.view.uses.get(key, ()) if use.place in region.movers)
         self.plan.rewires += [Rewire(use.place, use.slot, const) for use in movers]
@@ -163,7 +173,8 @@ class Builder:
     def _recode(self, key: Key, carrier: ElementType) -> None:
         """A constant that a body gives as its result: the node that makes it gives the re-encoded one."""
         scope = self.view.scopes[key.scope]
-        const = cast(self.constants.expression(scope, key.name), carrier)
+        const = recentring.recoded(self.constants.expression(scope, key.name), carrier)
+        assert is_const(const)
         place = Place(key.scope, scope.producers[key.name][0])
         what = f"{self.types.of(key).dtype} constant as {carrier}"
         self.plan.replaces[place] = Replace(place, ((key.name, const),), what, ("carry",), Exactness.BIT_EQUAL, NO_BOUND)
@@ -176,7 +187,9 @@ class Builder:
             return
         what = str(lifted.step.meaning)
         if step is None and not found.names:
-            attributes = respelled(lifted, self.judge.node(lifted.place), found.expr, self.target)
+            attributes = respelled(lifted, self.judge.node(lifted.place), found.expr, self.target, partial(self.hearing.weight, lifted))
+            if attributes == () and self.view.scopes[lifted.place.scope].imports.get("", 1) == self.target.opset:
+                return
             if attributes is not None:
                 self.plan.respells[lifted.place] = Respell(lifted.place, attributes, what, lifted.step)
                 return

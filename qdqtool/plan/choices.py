@@ -16,6 +16,7 @@ class Cost:
     """The order of choice."""
 
     exactness: int
+    strained: int
     domains: int
     size: int
     plain: bool
@@ -27,12 +28,13 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A legal expression (operators only) with what it promises."""
+    """A legal expression (operators only) with what it promises; `strained` counts warnings of the runtime's about its steps."""
 
     expr: Expr
     exactness: Exactness = Exactness.BIT_EQUAL
     bound: Bound = NO_BOUND
     names: tuple[str, ...] = ()
+    strained: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ def joined(expr: Expr, parts: Sequence[Choice]) -> Choice:
     """An operator around legal operands."""
     bound = sum((p.bound for p in parts), NO_BOUND)
     names = tuple(n for p in parts for n in p.names)
-    return Choice(expr, max((p.exactness for p in parts), default=Exactness.BIT_EQUAL), bound, names)
+    strained = sum(p.strained for p in parts)
+    return Choice(expr, max((p.exactness for p in parts), default=Exactness.BIT_EQUAL), bound, names, strained)
 
 
 def nearest(rejected: Sequence[Rejection], found: Sequence[Choice]) -> Rejection:

@@ -14,6 +14,7 @@ from qdqtool.plan.choices import Choice, Outcome
 from qdqtool.plan.facts import Facts
 from qdqtool.plan.forms import abstract, fill
 from qdqtool.plan.legalize import Run, Site
+from qdqtool.targets.demands import ANY, Part
 
 
 class Chooser:
@@ -21,22 +22,22 @@ class Chooser:
 
     def __init__(self, site: Site, facts: Facts) -> None:
         self._site, self._facts = site, facts
-        self._forms: dict[Step, list[tuple[dict[Any, Any], Outcome]]] = {}
+        self._forms: dict[tuple[Step, Part], list[tuple[dict[Any, Any], Outcome]]] = {}
 
-    def choose(self, step: Step) -> Outcome:
-        """The best legal way to say `step`, or why there is none."""
+    def choose(self, step: Step, part: Part = ANY) -> Outcome:
+        """The best legal way to say `step`, or why there is none; `part` is what it is for, where the runtime asks."""
         form, slots = abstract(step)
-        for answers, found in self._forms.setdefault(form, []):
+        for answers, found in self._forms.setdefault((form, part), []):
             if all(self._ask(slots, *key) == answer for key, answer in answers.items()):
                 return _filled(found, slots)
-        run = Run(self._site, lambda question, const, params: self._ask(slots, question, const, params))
+        run = Run(self._site, lambda question, const, params: self._ask(slots, question, const, params), part=part)
         found = run.legalize(form)
-        self._forms[form].append((run.answers, found))
+        self._forms[form, part].append((run.answers, found))
         return _filled(found, slots)
 
-    def follow(self, step: Step, names: tuple[str, ...]) -> Outcome:
+    def follow(self, step: Step, names: tuple[str, ...], part: Part = ANY) -> Outcome:
         """`step` by a given chain of lowerings."""
-        return Run(self._site, self._fact, names).legalize(step)
+        return Run(self._site, self._fact, names, part).legalize(step)
 
     def legalize(self, expr: Expr) -> Outcome:
         """As `choose`, for an expression around steps."""

@@ -3,7 +3,9 @@ behind them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from qdqtool import dtypes
 from qdqtool.errors import Unreadable
@@ -21,10 +23,13 @@ class Constants:
     """Names to expressions, and stored constants to their data.
 
     With `skip`, a constant whose data is missing or damaged counts as a run-time value, so that nobody stumbles over it.
+    `pending` is the data of new constants, by name, that are computed when the model is written.
     """
 
-    def __init__(self, view: View, types: Types, base_dir: Path | None, *, skip: bool = False) -> None:
-        self._view, self._types, self._base_dir, self._skip = view, types, base_dir, skip
+    def __init__(
+        self, view: View, types: Types, base_dir: Path | None, *, skip: bool = False, pending: Mapping[str, Source] = MappingProxyType({})
+    ) -> None:
+        self._view, self._types, self._base_dir, self._skip, self._pending = view, types, base_dir, skip, pending
         self._known: dict[Key, Const | None] = {}
         self._opened: dict[tuple[ScopePath, str], Source] = {}
         self._trained = trained.updated(view.proto)
@@ -100,6 +105,8 @@ class Constants:
 
     def _source(self, const: Stored) -> Source:
         scope = self._view.scopes[const.scope]
+        if const.name in self._pending:
+            return self._pending[const.name]
         if const.name in scope.initializers:
             return tensors.source(scope.initializers[const.name], self._base_dir)
         return tensors.constant_source(scope.nodes[scope.producers[const.name][0]], self._base_dir)

@@ -47,9 +47,10 @@ class Facts:
     def ask(self, question: str, const: Const, *params: Any) -> Any:
         """The answer to one of `QUESTIONS`."""
         key = (question, const, params)
-        if key not in self._answers:
-            self._answers[key] = QUESTIONS[question](self.source(const), *params)
-        return self._answers[key]
+        found = self._answers.get(key, self)  # one look, since constants take long to hash
+        if found is self:
+            found = self._answers[key] = QUESTIONS[question](self.source(const), *params)
+        return found
 
 
 def equal_along(source: Source, axis: int) -> bool:
@@ -115,6 +116,11 @@ def numbers(source: Source) -> Array:
     return materialize(source).reshape(-1).astype(np.float64)
 
 
+def among(source: Source, allowed: tuple[float, ...]) -> bool:
+    """Every element is one of these numbers."""
+    return all(bool(np.isin(tile.astype(np.float64), allowed).all()) for tile in tiles(source))
+
+
 def held_in(source: Source, dtype: ElementType) -> bool:
     """A narrower float type holds every element exactly."""
     return all(bool((tile.astype(dtype.numpy).astype(tile.dtype) == tile).all()) for tile in tiles(source))
@@ -155,6 +161,7 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "divides": divides,
     "value_range": value_range,
     "whole": whole,
+    "among": among,
     "held_in": held_in,
     "values_of": values_of,
     "period": period,

@@ -46,6 +46,10 @@ class Asked:
     def opset(self) -> int:
         return self._builder.view.scopes[self._place.scope].imports.get("", 1)
 
+    @property
+    def goal(self) -> int:
+        return self._builder.target.opset
+
     def remark(self, key: str) -> str | None:
         return self._remarks.get(key)
 

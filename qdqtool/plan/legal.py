@@ -23,11 +23,12 @@ def illegal(
     attributes: tuple[tuple[str, Attribute], ...],
     opset: int,
     result: int = 0,
+    results: int = 1,
 ) -> tuple[str, ...]:
-    """Reasons against a main-domain operator whose result of that number has this type; an input of ``""`` is absent."""
+    """Reasons against a main-domain operator, one of whose results has this type; an input of ``""`` is absent."""
     operands = [ABSENT if i == "" else i for i in inputs]
     protos = {name: attribute_proto(name, value) for name, value in attributes}
-    return tuple(legal(op, "", operands, [*[None] * result, output], protos, opset))
+    return tuple(legal(op, "", operands, [output if number == result else None for number in range(results)], protos, opset))
 
 
 def node_problems(node: NodeProto, opset: int) -> list[str]:

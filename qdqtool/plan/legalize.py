@@ -9,16 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from qdqtool import dtypes, spelling
-from qdqtool.capabilities import OPERATORS, Row, operators
-from qdqtool.dialects import Way
+from qdqtool import spelling
+from qdqtool.capabilities import OPERATORS, UNFIT, Row, operators
+from qdqtool.dialects import Way, all_dialects
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, constants_of, elements, literal, nbytes, walk
+from qdqtool.expressions import Computed, Const, Expr, Literal, Op, Step, constants_of, elements, nbytes, walk
 from qdqtool.lowerings import Said, all_lowerings
 from qdqtool.plan.choices import Choice, Cost, Outcome, Rejection, joined, nearest
+from qdqtool.plan.demanding import Demanding
 from qdqtool.plan.legal import illegal
 from qdqtool.plan.target import Target
 from qdqtool.spelling import Operand
+from qdqtool.targets.demands import ANY, Part, said_of
 
 Ask = Callable[[str, Const, tuple[Any, ...]], Any]
 """Answers a question about a constant, see ``plan.facts``."""
@@ -34,16 +36,28 @@ class Site:
 
 
 class Run:
-    """One decision; also the context that lowerings see. `chain` names the lowerings to apply, in order; None leaves them free."""
+    """One decision; also the context that lowerings see. `chain` names the lowerings to apply, in order; None leaves them free.
 
-    def __init__(self, site: Site, ask: Ask, chain: tuple[str, ...] | None = None) -> None:
+    `part` is what the step is for, where the runtime asks.
+    """
+
+    def __init__(self, site: Site, ask: Ask, chain: tuple[str, ...] | None = None, part: Part = ANY) -> None:
         self._site, self._target, self._ask, self._chain = site, site.target, ask, chain
+        self._demanding = Demanding(site.target.profile, part)
         self.answers: dict[Any, Any] = {}
         self._memo: dict[Expr, Outcome] = {}
 
     @property
     def opset(self) -> int:
         return self._target.opset
+
+    @property
+    def bound(self) -> bool:
+        return self._demanding.bound
+
+    @property
+    def bias(self) -> bool:
+        return bool(self._demanding.part.bias)
 
     def fact(self, question: str, const: Const, *params: Any) -> Any:
         key = (question, const, params)
@@ -69,7 +83,7 @@ class Run:
             return parts
         inputs = tuple("" if i is None else i.dtype for i in op.inputs)
         if not op.domain:
-            reasons = illegal(op.op, inputs, op.dtype, op.attributes, self.opset, op.result)
+            reasons = illegal(op.op, inputs, op.dtype, op.attributes, self.opset, op.result, op.results)
             lacking = self._target.lacks(op.op, (*(i.dtype for i in op.inputs if i is not None), op.dtype))
             if reasons or lacking:
                 return Rejection(reasons or (lacking,))
@@ -90,15 +104,26 @@ class Run:
         outcomes = [(row, self._native(step, row)) for row in self._target.rows(step.meaning.kind, self._site.imports)]
         found = [(row, c) for row, c in outcomes if isinstance(c, Choice)]
         asked = next((c for row, c in found if row.dialect == self._target.dialect), None)
-        if found:
-            return asked or min((c for _, c in found), key=self._cost)
-        return self._otherwise(step, [c for _, c in outcomes if isinstance(c, Rejection)])
+        best = asked or min((c for _, c in found), key=self._cost, default=None)
+        if best is not None and not best.strained:
+            return best
+        other = self._otherwise(step, [c for _, c in outcomes if isinstance(c, Rejection)])
+        return other if best is None else min((c for c in (best, other) if isinstance(c, Choice)), key=self._cost)
 
     def _otherwise(self, step: Step, rejected: list[Rejection]) -> Outcome:
         """`step` by the best of all lowerings."""
-        outcomes = [self._lowered(said, lowering.NAME) for lowering in all_lowerings() for said in lowering.say(step, self)]
-        missing = f"{self._target.dialect or 'ai.onnx'} {self.opset} has no {OPERATORS[step.meaning.kind]}"
-        return self._least(outcomes, rejected, missing)
+        lowerings = self._demanding.allowed(all_lowerings(), step)
+        outcomes = [self._lowered(said, lowering.NAME) for lowering in lowerings for said in lowering.say(step, self)]
+        return self._least(outcomes, rejected, self._missing(step))
+
+    def _missing(self, step: Step) -> str:
+        """The reason where nobody gave one."""
+        if step.meaning.granularity is None:
+            return UNFIT
+        arithmetic = self._target.dialect is not None and not all_dialects()[self._target.dialect].ROWS
+        if arithmetic:
+            return f"plain arithmetic of opset {self.opset} does not say it"
+        return f"{self._target.dialect or 'ai.onnx'} {self.opset} has no {OPERATORS[step.meaning.kind]}"
 
     def least(self, ways: Iterable[Way], name: str) -> Outcome:
         """The best of several expressions, under the name of who offers them."""
@@ -126,7 +151,7 @@ class Run:
         inner = self.legalize(said.expr)
         if isinstance(inner, Rejection):
             return replace(inner, depth=inner.depth + 1)
-        return Choice(inner.expr, max(inner.exactness, said.exactness), inner.bound + said.bound, (name, *inner.names))
+        return Choice(inner.expr, max(inner.exactness, said.exactness), inner.bound + said.bound, (name, *inner.names), inner.strained)
 
     def _allowed(self, choice: Choice) -> bool:
         if self._target.exact:
@@ -138,19 +163,34 @@ class Run:
             return Rejection((f"{row} gives its codes as {step.meaning.storage}, not as {step.dtype}",))
         if step.meaning.kind == "dequantize" and step.x.dtype is not step.meaning.storage:
             return Rejection((f"{row} reads its codes as {step.meaning.storage}, not as {step.x.dtype}",))
-        zero = step.zero_point
-        written = self._written(step, zero, row)
-        if isinstance(written, list) and zero is None and (zero := _written_zero(step)) is not None:
-            written = self._written(step, zero, row)
-        if isinstance(written, list):
-            return Rejection(tuple(written))
+        found = self._least_strained(step, row)
+        if isinstance(found, Rejection):
+            return found
+        zero, written, strained = found
         parts = self._parts((step.x, step.scale, zero))
         if isinstance(parts, Rejection):
             return parts
         assert step.dtype is not None
         attributes = tuple(sorted((row.theirs(name), value) for name, value in written.items()))
         op = Op(row.op, _ordered(parts, row), attributes, step.dtype, step.shape, row.domain)
-        return joined(op, [p for p in parts if p])
+        choice = joined(op, [p for p in parts if p])
+        return replace(choice, strained=choice.strained + strained)
+
+    def _least_strained(self, step: Step, row: Row) -> tuple[Expr | None, dict[str, int], int] | Rejection:
+        """Zero point and attributes that the runtime has least against, with how many warnings that are."""
+        reasons: list[str] = []
+        fit: list[tuple[Expr | None, dict[str, int], int]] = []
+        for zero in self._demanding.zero_points(step):
+            written = self._written(step, zero, row)
+            if isinstance(written, list):
+                reasons += written
+                continue
+            against = self._demanding.objections(step, written, zero, self.fact)
+            if not against:
+                return zero, written, 0
+            reasons += [f"{row}: {said_of(c)}" for c in against if c.severity == "error"]
+            fit += [(zero, written, len(against))] if all(c.severity != "error" for c in against) else []
+        return min(fit, key=lambda each: each[2]) if fit else Rejection(tuple(dict.fromkeys(reasons)))
 
     def _written(self, step: Step, zero: Expr | None, row: Row) -> dict[str, int] | list[str]:
         operand = None if zero is None else _operand(zero)
@@ -164,8 +204,8 @@ class Run:
         plain = not any((o.domain, o.op) in operators() for o in written)
         work, nodes = sum(elements(o.shape) for o in written), len(written)
         if self._target.prefer == "nodes":
-            return Cost(choice.exactness, domains, nodes, plain, work, size, len(choice.names), choice.names)
-        return Cost(choice.exactness, domains, size, plain, work, nodes, len(choice.names), choice.names)
+            return Cost(choice.exactness, choice.strained, domains, nodes, plain, work, size, len(choice.names), choice.names)
+        return Cost(choice.exactness, choice.strained, domains, size, plain, work, nodes, len(choice.names), choice.names)
 
 
 def _ordered(parts: list[Choice | None], row: Row) -> tuple[Expr | None, ...]:
@@ -179,17 +219,3 @@ def _ordered(parts: list[Choice | None], row: Row) -> tuple[Expr | None, ...]:
 
 def _operand(expr: Expr) -> Operand:
     return Operand(expr.dtype, expr.shape)
-
-
-def _written_zero(step: Step) -> Literal | None:
-    """A zero point of zeros, which tells the type where no attribute can.
-
-    None for uint8, which is every runtime's default, and for float4 and float6, where adding +0 would turn -0 into +0.
-    """
-    storage, shape = step.meaning.storage, step.scale.shape
-    if step.meaning.kind == "dequantize" or storage in (None, dtypes.UINT8) or shape is None or None in shape:
-        return None
-    assert storage is not None
-    if storage.kind == "float" and storage not in dtypes.FLOAT8:
-        return None
-    return literal(0, storage, tuple(d for d in shape if d is not None))

@@ -28,8 +28,9 @@ class Readers:
 
     def add(self, keys: Iterable[Key], times: int = 1) -> None:
         """Each is read that many times more."""
+        count = self._count
         for key in keys:
-            self._count[key] = self[key] + times
+            count[key] = (count[key] if key in count else self[key]) + times
 
 
 def readers(view: View, plan: Plan) -> Readers:
@@ -57,12 +58,9 @@ def remaining(view: View, plan: Plan, key: Key) -> list[Use]:
     return [u for u in view.uses.get(key, ()) if u.place not in plan.dead and u.place not in plan.replaces]
 
 
-def _operands(view: View, place: Place) -> Iterator[Key]:
+def _operands(view: View, place: Place) -> list[Key]:
     scope = view.scopes[place.scope]
-    for name in view.node(place).input:
-        found = view.find(scope, name) if name else None
-        if found is not None:
-            yield found.key
+    return [found.key for name in view.node(place).input if name and (found := view.find(scope, name)) is not None]
 
 
 def _referenced(view: View, plan: Plan, place: Place) -> Iterator[Key]:
@@ -89,9 +87,9 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
     count = readers(view, plan)
     touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
-    for key in (k for place in plan.dead for k in _operands(view, place)):
-        count.add([key], -1)
-        touched.add(key)
+    unread = [key for place in plan.dead for key in _operands(view, place)]
+    count.add(unread, -1)
+    touched |= set(unread)
     dead: set[Place] = set()
     waiting = [key for key in touched if count[key] <= 0]
     while waiting:
@@ -116,10 +114,9 @@ def dead_initializers(view: View, plan: Plan) -> set[Key]:
     count = readers(view, plan)
     touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
     touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
-    for place in plan.dead:
-        for key in _operands(view, place):
-            count.add([key], -1)
-            touched.add(key)
+    unread = [key for place in plan.dead for key in _operands(view, place)]
+    count.add(unread, -1)
+    touched |= set(unread)
     trained_on = trained.updated(view.proto) | trained.read(view.proto)
     touched |= plan.unread
     named = annotated(view)

@@ -68,7 +68,7 @@ def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
         return helper.make_node("Cast", [_text(node.input[x])], [_text(node.output[0])], to=result)
     light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
     like = stand_ins().get((light.domain, node.op_type))
-    if like is not None and (plain := like(len(node.input), {a.name: a.i for a in node.attribute})) is not None:
+    if like is not None and (plain := like([types.get(i) for i in node.input], {a.name: a.i for a in node.attribute})) is not None:
         light.op_type, slots = plain
         light.ClearField("domain")
         light.input.extend(node.input[slot] for slot in slots)

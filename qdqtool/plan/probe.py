@@ -22,10 +22,12 @@ from qdqtool.plan.build import Builder
 from qdqtool.plan.choices import Choice
 from qdqtool.plan.entries import Replace, Respell
 from qdqtool.plan.facts import Facts
+from qdqtool.plan.forms import fill
 from qdqtool.plan.fragment import replacement
 from qdqtool.plan.fused_probe import fused_probe
 from qdqtool.plan.lift import Lifted
 from qdqtool.plan.pattern_probe import pattern_probe
+from qdqtool.plan.recentring import moved, unmoved
 from qdqtool.quantization import Blocked, PerAxis
 
 LIMIT = 1 << 18
@@ -51,8 +53,11 @@ def probes(builder: Builder) -> Iterator[Probe]:
 
 def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterator[Probe]:
     lifted = builder.lifted[place]
+    if step.meaning.storage is not lifted.step.meaning.storage:
+        yield from _recentred(builder, place, entry, step)
+        return
     small, coverage = cut(step)
-    found = builder.chooser(place.scope).follow(small, entry.how)
+    found = builder.chooser(place.scope).follow(small, entry.how, builder.hearing.part(place))
     if not isinstance(found, Choice) or small.dtype is None or lifted.step.dtype is None:
         return
     original = replace(lifted.step, x=_like(small.x, lifted.step.x), scale=small.scale, zero_point=small.zero_point, shape=small.shape)
@@ -70,6 +75,21 @@ def _probe(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterat
         node.output[0] if not place.scope else "",
         coverage,
     )
+
+
+def _recentred(builder: Builder, place: Place, entry: Replace, step: Step) -> Iterator[Probe]:
+    """Signed codes moved back to what the original has; in the model they are others, so nothing is replayed."""
+    lifted, node = builder.lifted[place], builder.judge.node(place)
+    before, ((_, expr),) = lifted.step, entry.outputs
+    storage, signed = before.meaning.storage, step.meaning.storage
+    values = [e for e in (before.x, before.scale, before.zero_point) if isinstance(e, Runtime)]
+    if storage is None or signed is None or before.dtype is None or any(v.dtype is None for v in values):
+        return
+    after = unmoved(expr, storage) if before.meaning.kind == "quantize" else fill(expr, {step.x: moved(before.x, signed)})
+    inputs = _distinct([Port(v.name, v.dtype, v.shape) for v in values if v.dtype is not None])
+    output = Port(node.output[0], before.dtype, before.shape)
+    made = replacement(builder.facts, builder.target.opset, node, after, inputs, output)
+    yield Probe(builder.view.title(place), entry.exactness, entry.bound or None, _before(node, builder, place, before), made)
 
 
 def _results(builder: Builder, place: Place, entry: Replace) -> Iterator[Probe]:

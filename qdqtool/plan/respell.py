@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from onnx import NodeProto
 
@@ -17,8 +17,13 @@ Attributes = Mapping[str, int | None]
 DEFAULTS = {"precision": 0, "output_dtype": 0, "saturate": 1, "block_size": 0}
 
 
-def respelled(lifted: Lifted, node: NodeProto, expr: Expr, target: Target) -> tuple[tuple[str, int | None], ...] | None:
-    """The attributes to change (None for one that goes) so that the node says `expr`; None when it cannot stay."""
+def respelled(
+    lifted: Lifted, node: NodeProto, expr: Expr, target: Target, objected: Callable[[Mapping[str, int]], int]
+) -> tuple[tuple[str, int | None], ...] | None:
+    """The attributes to change (None for one that goes) so that the node says `expr`; None when it cannot stay.
+
+    `objected` tells how much the runtime has against attributes: no more than against those of `expr`.
+    """
     if not isinstance(expr, Op) or not _same_operands(lifted, expr):
         return None
     row = row_at(lifted.source.dialect, lifted.source.kind, target.opset if lifted.source.domain == "" else lifted.source.version)
@@ -26,8 +31,11 @@ def respelled(lifted: Lifted, node: NodeProto, expr: Expr, target: Target) -> tu
         return None
     present = {a.name: a.i for a in node.attribute}
     drops: Attributes = {name: None for name in present if name not in row.attributes}
-    for changes in (drops, {**drops, **_decisive(expr, present, row)}):
-        if _means(lifted, row, present, changes) and _runs(lifted, row, present, changes, target):
+    decisive = {**drops, **_decisive(expr, present, row)}
+    limit = objected({name: value for name, value in expr.attributes if isinstance(value, int)})
+    for changes in (drops, decisive, {**decisive, **_axis(expr, present, row)}):
+        after = {name: value for name, value in {**present, **changes}.items() if value is not None}
+        if _means(lifted, row, present, changes) and _runs(lifted, row, present, changes, target) and objected(after) <= limit:
             return tuple(sorted(changes.items()))
     return None
 
@@ -49,6 +57,13 @@ def _decisive(expr: Op, present: Mapping[str, int], row: Row) -> Attributes:
     written = {name: value for name, value in expr.attributes if isinstance(value, int)}
     known = {name: default for name, default in DEFAULTS.items() if name in row.attributes}
     return {name: written.get(name) for name, default in known.items() if written.get(name, default) != present.get(name, default)}
+
+
+def _axis(expr: Op, present: Mapping[str, int], row: Row) -> Attributes:
+    """The axis written out."""
+    name = row.theirs("axis")
+    written = dict(expr.attributes).get(name)
+    return {name: written} if isinstance(written, int) and name not in present else {}
 
 
 def _means(lifted: Lifted, row: Row, present: Mapping[str, int], changes: Attributes) -> bool:

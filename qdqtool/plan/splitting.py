@@ -26,10 +26,11 @@ def split_all(builder: Builder) -> None:
     """Plan every fused operator that the target does not want, or cannot run, as steps around a plain one, or refuse it."""
     for place, _, dialect in fused_nodes(builder.view):
         asked = builder.target.splits
-        if builder.root(place) in builder.types.uncalled or not (asked or _lacking(builder, place)):
+        unwanted = asked or builder.view.title(place) in builder.unwanted or _lacking(builder, place)
+        if builder.root(place) in builder.types.uncalled or not unwanted:
             continue
         reasons = _split(builder, place, dialect)
-        if reasons and asked:
+        if reasons and (asked or builder.view.title(place) in builder.unwanted):
             builder.refuser.fused(place, reasons)
 
 

@@ -59,6 +59,10 @@ class Types:
     def of(self, key: Key) -> Type:
         return self._table.get(key, UNKNOWN)
 
+    def within(self, scope: Scope) -> dict[str, ElementType | None]:
+        """Element types of what a scope itself defines, by name."""
+        return {key.name: known.dtype for key, known in self._table.items() if key.scope == scope.path}
+
     def learn(self, key: Key, dtype: ElementType | None, shape: Shape | None) -> None:
         """Add what a step tells about its result where inference, which does not know every dialect, told nothing."""
         known = self.of(key)
@@ -100,7 +104,7 @@ class Types:
             self._table[Key(scope.path, node.output[0])] = Type(*header)
 
     def _function(self, scope: Scope) -> None:
-        calls = list(_calls(self.view, scope))
+        calls = self.view.calls.get(scope.path, ())
         if not calls:
             self.uncalled.add(scope.path)
             return
@@ -181,16 +185,14 @@ def _functions_by_call(view: View) -> list[Scope]:
     """Function bodies, callers before callees as far as there are no cycles."""
     roots = [s for s in view.scopes.values() if s.is_function]
     done: list[Scope] = []
-    waiting = roots
+    waiting = dict.fromkeys(roots)
     while waiting:
-        ready = [s for s in waiting if all(c.root() is s or c.root() not in waiting for c, _ in _calls(view, s))] or waiting[:1]
+        ready = [s for s in waiting if all(c.root() is s or c.root() not in waiting for c, _ in view.calls.get(s.path, ()))]
+        ready = ready or list(waiting)[:1]
         done += ready
-        waiting = [s for s in waiting if s not in ready]
+        for scope in ready:
+            del waiting[scope]
     return done
-
-
-def _calls(view: View, scope: Scope) -> list[tuple[Scope, NodeProto]]:
-    return [(caller, node) for _, caller, node in view.places() if view.function_of(node) is scope.body]
 
 
 def _bound(scope: Scope, node: NodeProto) -> tuple[bytes, ...]:

@@ -45,8 +45,8 @@ def _codes(q: Expr, whole: Expr) -> Step | None:
 
 
 def _are_codes(x: Expr) -> bool:
-    """Constants or codes of a quantize step, as it gives them, moved, cast, or less a constant."""
-    while isinstance(x, Op) and (x.op in ("Cast", "Reshape", "Transpose") or _is_difference(x)) and x.inputs[0] is not None:
+    """Constants or codes of a quantize step, as it gives them, moved, cast, clipped, or less a constant."""
+    while isinstance(x, Op) and (x.op in ("Cast", "Clip", "Reshape", "Transpose") or _is_difference(x)) and x.inputs[0] is not None:
         x = x.inputs[0]
     return is_const(x) or (isinstance(x, Step) and x.meaning.kind == "quantize")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from qdqtool.reports.check import check_text
+from qdqtool.reports.compare import elsewhere_text
 from qdqtool.reports.layout import entry, size
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def closing(result: Conversion | Folding, width: int, *, written: Path | None, u
         text.append(entry("check", f"not checked: {unchecked}", width, style="yellow"))
     else:
         text.append(check_text(result.check, width, verbose=verbose))
+    if result.elsewhere is not None:
+        text.append(elsewhere_text(result.elsewhere, width))
     said = f"{written}, {size(written.stat().st_size)}" if written else "nothing: this is a dry run"
     text.append(entry("written", said, width))
     for file in result.files[1:]:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from qdqtool.findings import Finding
     from qdqtool.validation import Mended, Validation
 
-PLACES = 3
-"""Findings of one rule that are shown of each file, unless all are asked for."""
+SHOWN = 3
+"""Messages of one rule that are shown of each file, and places of each, unless all are asked for."""
 
 MARGIN = " " * 11
 MEMORY = "model"
@@ -53,24 +53,30 @@ def _file(file: str, findings: Sequence[Finding], width: int, verbose: bool) -> 
 
 
 def _group(members: Sequence[Finding], width: int, verbose: bool) -> Text:
-    """One rule in one file; a hint that many share is said once, after them."""
+    """One rule in one file; a message and a hint that many share are said once, after them."""
     first = members[0]
-    shown = members if verbose else members[:PLACES]
+    same: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for finding in members:
+        same[finding.message, finding.hint].append(finding)
+    said = list(same.items())[: None if verbose else SHOWN]
     runtime = f"  ({first.runtime})" if first.runtime else ""
     style = STYLES[first.severity]
     result = Text().append(f"  {first.severity:<9}", style=f"bold {style}").append(f"{first.code} {first.rule}{runtime}\n", style="bold")
-    for number, finding in enumerate(shown):
-        result.append(_entry(finding, width))
-        if finding.hint and (number + 1 == len(shown) or shown[number + 1].hint != finding.hint):
-            result.append(_indented(f"hint: {finding.hint}", width, style="dim"))
-    if len(members) > len(shown):
-        result.append(_indented(f"and {count(len(members) - len(shown), 'more place')} (-v lists them)", width))
-    return result
+    for number, ((message, hint), findings) in enumerate(said):
+        result.append(_places(findings, width, verbose)).append(_indented(message, width))
+        if hint and (number + 1 == len(said) or said[number + 1][0][1] != hint):
+            result.append(_indented(f"hint: {hint}", width, style="dim"))
+    return result.append(_more(len(members) - sum(len(findings) for _, findings in said), width))
 
 
-def _entry(finding: Finding, width: int) -> Text:
-    place = Text(f"{MARGIN}{finding.at}\n", style=STYLES[finding.severity]) if finding.at else Text()
-    return place.append(_indented(finding.message, width))
+def _places(findings: Sequence[Finding], width: int, verbose: bool) -> Text:
+    shown = [f for f in findings if f.at][: None if verbose else SHOWN]
+    lines = Text().append("".join(f"{MARGIN}{f.at}\n" for f in shown), style=STYLES[findings[0].severity])
+    return lines.append(_more(len(findings) - len(shown), width)) if shown else lines
+
+
+def _more(number: int, width: int) -> Text:
+    return _indented(f"and {count(number, 'more place')} (-v lists them)", width) if number else Text()
 
 
 def _indented(text: str, width: int, style: str = "") -> Text:
@@ -121,5 +127,5 @@ def _notes(validation: Validation) -> Iterable[str]:
         yield f"{count(len(validation.known), 'known finding')} in the baseline"
     if validation.stale:
         gone = count(len(validation.stale), "entry of the baseline is", "entries of the baseline are")
-        places = ", ".join(f"{k.code} {k.at or k.path}" for k in validation.stale[:PLACES])
-        yield f"{gone} no longer found ({places}{', ...' if len(validation.stale) > PLACES else ''}); --write-baseline drops them"
+        places = ", ".join(f"{k.code} {k.at or k.path}" for k in validation.stale[:SHOWN])
+        yield f"{gone} no longer found ({places}{', ...' if len(validation.stale) > SHOWN else ''}); --write-baseline drops them"

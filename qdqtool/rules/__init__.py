@@ -6,6 +6,8 @@ A rule module is called like its name (``scale_not_finite.py`` is ``scale-not-fi
 ``SEVERITY``  of its findings, unless a problem says another
 ``STAGE``     "file" when it needs no more than the protobuf, which may be broken; else "graph"
 ``check``     a function ``(Subject) -> Iterable[Problem]``
+
+and may have ``INSTEAD_OF``: codes of general rules whose findings at the same place its own findings make needless.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import cache
-from typing import Protocol
+from typing import Protocol, cast
 
 from qdqtool.errors import Usage
 from qdqtool.targets.profile import Profile, require_converts
@@ -31,6 +31,14 @@ def all_targets() -> dict[str, Runtime]:
     return {m.NAME: m for m in modules if hasattr(m, "NAME")}
 
 
+def _named(name: str) -> Runtime | None:
+    """The target of that name, without the others, which take a while to load; its file is called like it."""
+    module = name.replace("-", "_")
+    known = module in (info.name for info in pkgutil.iter_modules(__path__))
+    found = importlib.import_module(f"{__name__}.{module}") if known else None
+    return cast("Runtime", found) if getattr(found, "NAME", None) == name else None
+
+
 @cache
 def profile(text: str) -> Profile:
     """The profile of ``NAME[@VERSION]``.
@@ -41,7 +49,7 @@ def profile(text: str) -> Profile:
         Name or version are not known; the message lists what is.
     """
     name, at, version = text.partition("@")
-    runtime = all_targets().get(name)
+    runtime = _named(name)
     if runtime is None:
         known = "; ".join(f"{n}@{_span(r.versions())}" if r.versions() else n for n, r in all_targets().items())
         raise Usage(

@@ -61,6 +61,13 @@ class Cautions:
     def _by_rule(self) -> dict[str, tuple[Caution, ...]]:
         return {rule: tuple(r for r in self.rows if r.rule == rule) for rule in {r.rule for r in self.rows}}
 
+    @cached_property
+    def binding(self) -> tuple[Caution, ...]:
+        """The rows that single steps can be judged by."""
+        from qdqtool.targets.demands import binding  # judges by rule, which know expressions
+
+        return binding(self.rows)
+
     def of(self, rule: str) -> tuple[Caution, ...]:
         """The rows that a rule reads."""
         return self._by_rule.get(rule, ())

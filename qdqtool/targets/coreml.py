@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, at_version
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows, types
+from qdqtool.targets.transcribed import CODED, COMPILED, counting, rows, types
 
 NAME = "coreml"
 SOURCE = "coremltools 9.0 wheel, MIL iOS17 quantize/dequantize, iOS18 constexpr_blockwise_shift_scale"
@@ -61,5 +61,7 @@ def profile(version: str | None) -> Profile | None:
         rows=(*quantize, *dequantize),
         source=SOURCE,
         cautions=at_version(CAUTIONS, VERSIONS, known),
-        converts=False,
+        binding=True,
+        unsaid=COMPILED,
+        unsaid_at_run_time=CODED,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows
+from qdqtool.targets.transcribed import ARITHMETIC, counting, rows
 
 NAME = "directml"
 SOURCE = "learn.microsoft.com DML operator pages"
@@ -38,4 +38,6 @@ def profile(version: str | None) -> Profile | None:
     wide = f"int8 uint8 int16 uint16 int32{small}"
     dequantize = rows(runtime, NEWEST, wide, kinds=("dequantize",), dialects=both, linked=True, blocks=True)
     cautions = Cautions(TYPES if known != "5.0" else (*TYPES, NEEDED))
-    return Profile(NAME, wanted, (7, NEWEST), rows=(*quantize, *dequantize), source=SOURCE, cautions=cautions, converts=False)
+    return Profile(
+        NAME, wanted, (7, NEWEST), rows=(*quantize, *dequantize), source=SOURCE, cautions=cautions, binding=True, unsaid=ARITHMETIC
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import rows, types
+from qdqtool.targets.transcribed import CODED, COMPILED, rows, types
 
 NAME = "litert"
 SOURCE = "LiteRT 8-bit quantization spec (developers.google.com/edge/litert quantization_spec)"
@@ -66,7 +66,7 @@ CAUTIONS = Cautions(
             "docs",
             ops=WEIGHTED,
             storage=types("int32"),
-            numbers={"product": (1,)},
+            numbers={"product": (1,), "zero": (0,)},
         ),
         *(
             Caution(
@@ -102,4 +102,14 @@ def profile(version: str | None) -> Profile | None:
     if version is not None:
         return None
     known = rows(NAME, NEWEST, "int8 int32", scale="float32", expressed="float32")
-    return Profile(NAME, "", (7, NEWEST), rows=tuple(known), source=SOURCE, cautions=CAUTIONS, converts=False)
+    return Profile(
+        NAME,
+        "",
+        (7, NEWEST),
+        rows=tuple(known),
+        source=SOURCE,
+        cautions=CAUTIONS,
+        binding=True,
+        unsaid=COMPILED | {"float-bias"},
+        unsaid_at_run_time=CODED,
+    )

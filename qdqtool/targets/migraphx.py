@@ -22,5 +22,5 @@ def profile(version: str | None) -> Profile | None:
     if counting(versions(), wanted) is None:
         return None
     known = rows(f"{NAME}@{wanted}", NEWEST, STORAGE, scale="float32 float16 bfloat16", expressed="float32 float16 bfloat16 int32")
-    cautions = Cautions(Caution(rule, "", "migraphx-01", SOURCE, "docs") for rule in ("opset-too-new", "codes-not-supported"))
+    cautions = Cautions(Caution(rule, "", "migraphx-01", SOURCE, "docs") for rule in ("opset-out-of-reach", "codes-not-supported"))
     return Profile(NAME, wanted, (7, NEWEST), rows=tuple(known), source=SOURCE, cautions=cautions, converts=False)

@@ -14,5 +14,5 @@ def versions() -> tuple[str, ...]:
 
 
 def profile(version: str | None) -> Profile | None:
-    cautions = Cautions((Caution("opset-too-new", "", "onnx-mlir-01", SOURCE, "docs"),))
+    cautions = Cautions((Caution("opset-out-of-reach", "", "onnx-mlir-01", SOURCE, "docs"),))
     return Profile(NAME, "", (7, 21), source=SOURCE, cautions=cautions, converts=False) if version is None else None

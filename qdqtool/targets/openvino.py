@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows, types
+from qdqtool.targets.transcribed import ARITHMETIC, counting, rows, types
 
 NAME = "openvino"
 VERSION = "2026.4"
@@ -14,6 +14,8 @@ INTEGERS = "int8 uint8 int16 uint16 int4 uint4"
 FLOAT8 = "float8e4m3fn float8e5m2"
 NUMBERS = "float32 float16 bfloat16"
 MICROSOFT = "com.microsoft"
+UNSAID = ARITHMETIC | {"divide-first"}
+"""It leaves out the Casts that would round a quotient, too."""
 TO_QDQ = "write them as quantize/dequantize nodes around the plain operator"
 
 CAUTIONS = Cautions(
@@ -75,7 +77,20 @@ CAUTIONS = Cautions(
             storage=types("int32 int16 uint16"),
             scale=types("float16 bfloat16"),
         ),
-        Caution("opset-too-new", "", "openvino-07", SOURCE, "measured", "info"),
+        Caution(
+            "computed-otherwise",
+            "it scales rows by the scales of columns",
+            "",
+            SOURCE,
+            "measured",
+            hint="blocks as long as the dimension mean the same",
+            kind="dequantize",
+            storage=types("int8 uint8 int4 uint4"),
+            spread=("axis",),
+            ops=frozenset(("Gather",)),
+            numbers={"read": (0,)},
+        ),
+        Caution("opset-out-of-reach", "", "openvino-07", SOURCE, "measured", "info"),
         Caution(
             "computed-otherwise",
             "it wraps around where it should saturate",
@@ -153,4 +168,4 @@ def profile(version: str | None) -> Profile | None:
     reals = {"scale": f"{NUMBERS} float8e8m0", "dialects": both, "blocks": True}
     quantize = rows(runtime, 28, f"{INTEGERS} {FLOAT8}", kinds=("quantize",), expressed=f"{NUMBERS} int32", **reals)  # type: ignore[arg-type]
     dequantize = rows(runtime, 28, f"{INTEGERS} {FLOAT8} int32 float4e2m1", kinds=("dequantize",), expressed=NUMBERS, **reals)  # type: ignore[arg-type]
-    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, converts=False)
+    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, binding=True, unsaid=UNSAID)

@@ -20,7 +20,7 @@ from qdqtool.targets.ort_cautions import CAUTIONS
 from qdqtool.targets.profile import Profile
 
 NAME = "ort"
-MICROSOFT = "com.microsoft"
+MICROSOFT, OPENVINO = "com.microsoft", "org.openvinotoolkit"
 DOUBLED = 21
 """The first opset whose QuantizeLinear has ``output_dtype``."""
 
@@ -69,7 +69,7 @@ def _profile(version: str, measured: str) -> Profile:
         avoided=frozenset({dtypes.INT32} & set(behind)),
         lacking=lacking,
         imports=block["imports"],
-        contrib={MICROSOFT: block[MICROSOFT]},
+        contrib={MICROSOFT: block[MICROSOFT], OPENVINO: {}},
         choices={(MICROSOFT, "MatMulNBits", "bits"): frozenset(block["matmulnbits"])},
         types=_types(block["types"]),
         dialects=(MICROSOFT,),

@@ -14,7 +14,7 @@ FLOATS = types("float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz float4e2m1
 QLINEAR = frozenset(("QLinearAdd", "QLinearMul", "QLinearLeakyRelu", "QLinearSigmoid", "QLinearAveragePool", "QLinearGlobalAveragePool"))
 
 CAUTIONS = (
-    Caution("opset-too-new", "", "ort-cpu-01", SOURCE, "measured"),
+    Caution("opset-out-of-reach", "", "ort-cpu-01", SOURCE, "measured"),
     Caution("ir-version-too-new", "", "ort-cpu-01", SOURCE, "measured"),
     Caution("codes-not-supported", "", "ort-cpu-02", SOURCE, "measured"),
     Caution("codes-not-supported", "", "ort-cpu-03", SOURCE, "measured"),
@@ -274,6 +274,7 @@ CAUTIONS = (
         numbers={"never": (1,)},
         last="1.22",
     ),
+    Caution("optimizer-breaks-model", "", "", SOURCE, "measured"),
     Caution(
         "optimizer-breaks-model",
         "it makes them MatMulIntegerToFloat, which has no such kernel, and does not load unless optimizations are off",

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field, replace
 from qdqtool.capabilities import Row
 from qdqtool.dtypes import ElementType
 from qdqtool.errors import Usage
-from qdqtool.quantization import Blocked, Meaning
-from qdqtool.targets.cautions import Cautions
+from qdqtool.quantization import Blocked, Meaning, PerAxis
+from qdqtool.targets.cautions import Caution, Cautions
 
 EVERY = "*"
 """In place of types: no kernel for any of them."""
@@ -28,6 +28,9 @@ class Profile:
     attribute that an operator takes, by (domain, operator, attribute). `types`: those of tensors; None means all.
     `dialects`: spellings at hand beside those that a model imports. `source`: what was measured, for notes. `cautions`: what
     lint rules look for. `converts`: ``convert --for`` knows how to make models for it; else only ``validate --for`` does.
+    `binding`: a conversion writes no step that a caution speaks against, and refuses what else they call an error. `unsaid`:
+    lowerings that are not used, since the runtime would compute in floats what shall be codes; `unsaid_at_run_time`: those not used
+    on codes that are no constants.
 
     The faults keep sound models from loading with default options. `doubled`: from this opset on, ``output_dtype`` beside a
     zero point does. `behind`: by storage type, the opset from which on these operators do behind a DequantizeLinear.
@@ -50,6 +53,14 @@ class Profile:
     source: str = ""
     cautions: Cautions = field(default_factory=Cautions)
     converts: bool = True
+    binding: bool = False
+    unsaid: frozenset[str] = frozenset()
+    unsaid_at_run_time: frozenset[str] = frozenset()
+
+    @property
+    def demands(self) -> tuple[Caution, ...]:
+        """The cautions that a conversion judges each step by."""
+        return self.cautions.binding if self.binding else ()
 
     def __str__(self) -> str:
         return f"{self.name}@{self.version}" if self.version else self.name
@@ -67,7 +78,7 @@ def require_converts(profile: Profile) -> None:
     """Usage for a runtime that `validate` knows and `convert` does not yet."""
     if not profile.converts:
         why = "what it lacks is known, how to write it otherwise is not"
-        hint = f"validate --for {profile} says what stands in the way; convert takes ort@VERSION and opset@N"
+        hint = f"validate --for {profile} says what stands in the way; qdqtool targets lists those that convert takes"
         raise Usage("target-for-validate-only", f"convert does not make models for {profile}", why=why, hint=hint)
 
 
@@ -98,7 +109,8 @@ def _takes(row: Row, meaning: Meaning) -> bool:
     if row.linked and known and meaning.expressed is not meaning.scale_type:
         return False
     divided = meaning.compute is None or row.divides is None or meaning.compute in row.divides
-    return divided and (row.blocks or not isinstance(meaning.granularity, Blocked))
+    spread = (row.blocks or not isinstance(meaning.granularity, Blocked)) and (row.vector or not isinstance(meaning.granularity, PerAxis))
+    return divided and spread
 
 
 def gap(profile: Profile, op: str, since: int, types: Iterable[ElementType | str | None] = ()) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows, types
+from qdqtool.targets.transcribed import CODED, COMPILED, counting, rows, types
 
 NAME = "qnn"
 VERSION = "2.7"
@@ -123,12 +123,13 @@ CAUTIONS = Cautions(
         ),
         Caution(
             "bias-not-supported",
-            "it takes int32, float or none",
+            "it takes int8 and int32 with zero point 0, float or none",
             "qnn-htp-07",
             SOURCE,
             "measured",
             ops=CONV | {"Gemm"},
-            storage=types("int32"),
+            storage=types("int8 int32"),
+            numbers={"zero": (0,)},
         ),
         Caution(
             "channel-axis-not-output",
@@ -182,7 +183,7 @@ CAUTIONS = Cautions(
             storage=types("int8"),
             numbers={"zero": (-128,)},
         ),
-        Caution("opset-too-new", "", "qnn-htp-12", SOURCE, "measured"),
+        Caution("opset-out-of-reach", "", "qnn-htp-12", SOURCE, "measured"),
         Caution(
             "",
             "Conv comes up to 5 steps from ONNX Runtime's CPU, elementwise operators 1, Gelu of uint16 10",
@@ -225,4 +226,14 @@ def profile(version: str | None) -> Profile | None:
     runtime, both = f"{NAME}@{wanted}", ("ai.onnx", "com.microsoft")
     quantize = rows(runtime, 27, CODES, kinds=("quantize",), dialects=both, blocks=True)
     dequantize = rows(runtime, 27, f"{CODES} int32 int4 uint4 int2", kinds=("dequantize",), dialects=both, blocks=True)
-    return Profile(NAME, wanted, (13, 27), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, converts=False)
+    return Profile(
+        NAME,
+        wanted,
+        (13, 27),
+        rows=(*quantize, *dequantize),
+        source=SOURCE,
+        cautions=CAUTIONS,
+        binding=True,
+        unsaid=COMPILED | {"rows-per-block"},
+        unsaid_at_run_time=CODED,
+    )

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, at_version
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows, types
+from qdqtool.targets.transcribed import CODED, COMPILED, counting, rows, types
 
 NAME = "tensorrt"
 
@@ -44,7 +44,7 @@ NEWEST = 25
 SYMMETRIC = "subtract the zero point from the codes (uint8 with zero point 128 becomes int8 with 0)"
 
 CAUTIONS = (
-    Caution("opset-too-new", "", "tensorrt-01", f"{DOCS}; docs.nvidia.com onnx-opset-guide", "docs"),
+    Caution("opset-out-of-reach", "", "tensorrt-01", f"{DOCS}; docs.nvidia.com onnx-opset-guide", "docs"),
     Caution("zero-point-not-zero", "it is symmetric only", "tensorrt-02", BOTH, "source", hint=SYMMETRIC),
     Caution("codes-not-supported", "", "tensorrt-03", NEW, "source"),
     Caution(
@@ -181,5 +181,7 @@ def profile(version: str | None) -> Profile | None:
         contrib=OWN[known],
         source=source,
         cautions=at_version(CAUTIONS, versions(), known),
-        converts=False,
+        binding=True,
+        unsaid=COMPILED,
+        unsaid_at_run_time=CODED,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows
+from qdqtool.targets.transcribed import ARITHMETIC, counting, rows
 
 NAME = "tract"
 VERSION = "0.23"
@@ -41,4 +41,4 @@ def profile(version: str | None) -> Profile | None:
     runtime, both = f"{NAME}@{wanted}", ("ai.onnx", "com.microsoft")
     quantize = rows(runtime, 28, "int8 uint8", kinds=("quantize",), scale="float32", expressed="float32", dialects=both)
     dequantize = rows(runtime, 28, "int8 uint8 int32", kinds=("dequantize",), scale="float32", expressed="float32", dialects=both)
-    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, converts=False)
+    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, binding=True, unsaid=ARITHMETIC)

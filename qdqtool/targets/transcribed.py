@@ -10,6 +10,14 @@ from qdqtool.capabilities import Row, Types
 from qdqtool.capabilities import rows as every_row
 from qdqtool.quantization import Kind
 
+ARITHMETIC = frozenset(("plain-arithmetic", "plain-quantize", "lookup", "float-grid", "float8-cast"))
+"""Lowerings that leave no step, so that the runtime would compute in floats what shall be codes."""
+COMPILED = ARITHMETIC | {"divide-first", "unit-scale", "int32-codes"}
+"""Those that leave scales beside the step too, or codes that no kernel multiplies, which a compiler for integers does not take."""
+
+CODED = frozenset(("carry", "widen"))
+"""Lowerings that put operators on the codes themselves, which such a compiler does not see either where they are no constants."""
+
 
 def types(names: str) -> Types:
     """``"int8 uint8"`` as element types."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import counting, rows, types
+from qdqtool.targets.transcribed import ARITHMETIC, counting, rows, types
 
 NAME = "tvm"
 VERSION = "0.27"
@@ -56,4 +56,4 @@ def profile(version: str | None) -> Profile | None:
     runtime, both = f"{NAME}@{wanted}", ("ai.onnx", "com.microsoft")
     quantize = rows(runtime, 28, CODES, kinds=("quantize",), dialects=both, precision=False)
     dequantize = rows(runtime, 28, f"{CODES} int32", kinds=("dequantize",), dialects=both)
-    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, converts=False)
+    return Profile(NAME, wanted, (10, 28), rows=(*quantize, *dequantize), source=SOURCE, cautions=CAUTIONS, binding=True, unsaid=ARITHMETIC)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from qdqtool.targets.cautions import Caution, Cautions
 from qdqtool.targets.profile import Profile
-from qdqtool.targets.transcribed import rows
+from qdqtool.targets.transcribed import CODED, COMPILED, rows
 
 NAME = "vitis"
 SOURCE = "amd-quark 0.13 wheel, quark/onnx (config/custom_config.py, postprocess/refinement/refine.py)"
@@ -74,4 +74,14 @@ def profile(version: str | None) -> Profile | None:
     known = rows(f"{NAME}@{scheme}", NEWEST, SCHEMES[scheme], scale="float32", dialects=("ai.onnx", MICROSOFT), vector=not powers)
     types_said = Caution("codes-not-supported", "", "vitis-npu-01" if powers else "vitis-npu-07", SOURCE, "source")
     cautions = Cautions((types_said, *(POWERS if powers else FLOATS), EXTENDED))
-    return Profile(NAME, scheme, (7, NEWEST), rows=tuple(known), source=SOURCE, cautions=cautions, converts=False)
+    return Profile(
+        NAME,
+        scheme,
+        (7, NEWEST),
+        rows=tuple(known),
+        source=SOURCE,
+        cautions=cautions,
+        binding=True,
+        unsaid=COMPILED | {"float-bias"},
+        unsaid_at_run_time=CODED,
+    )

@@ -24,10 +24,10 @@ moves seconds by a factor of two and more, ratios much less: read those. Nothing
    `onnx onnxruntime onnxsim onnxslim onnxscript` installed
 4. `python -m tests.benchmarks.page FOLDER`, which writes this page
 """
-WHOLE = """Seconds of the whole process and the peak of its resident memory; `left` counts the DequantizeLinear nodes that a tool did not
-fold. All have the settings that make them fold weights, if there are any: ONNX Runtime level basic with `session.disable_quant_qdq=1`,
-qdqtool `--weights` (and `--bias` for cnn). Nothing is compared with the original (`--no-check`), as no other tool does that by itself.
-The models:
+WHOLE = """Seconds of the whole process (`cpu`: of processors, which neighbours move less), and the peak of its resident memory; `left`
+are the DequantizeLinear nodes that were not folded. All tools have the settings that make them fold weights, if there are any: ONNX Runtime
+level basic with `session.disable_quant_qdq=1`, qdqtool `--weights` (and `--bias` for cnn). Nothing is compared with the original
+(`--no-check`), as no other tool does that by itself. The models:
 
 - cnn: 50 convolutions with int8 weights, int32 biases and quantized activations
 - many: a chain of 20,000 nodes, of which 5,000 are DequantizeLinear; tiny and many x2: 4 and 40,000

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.benchmarks.measuring import Goal, Timing, finish, interleave, options, show
+from tests.benchmarks.processes import compiled
 
 ROOT = Path(__file__).parents[2]
 MODEL = "fixtures/conv_13.onnx"
@@ -19,10 +19,9 @@ LIMIT = 0.15
 COMMANDS = {FLOOR: ["-c", "import click, rich.console, onnx"], VALIDATE: ["-m", "qdqtool", "validate", MODEL]}
 
 
-def processor(arguments: Sequence[str], compiled: str) -> Callable[[], float]:
+def processor(arguments: Sequence[str], folder: str) -> Callable[[], float]:
     """Seconds of processor time, user and system, of a fresh interpreter that finds all modules compiled, as once installed."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": compiled}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment = compiled(folder) | {"PYTHONPATH": str(ROOT)}
 
     def run() -> float:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -35,8 +34,8 @@ def processor(arguments: Sequence[str], compiled: str) -> Callable[[], float]:
 
 def measured(rounds: int) -> dict[str, Timing]:
     """Both commands by turns, after one round that does not count."""
-    with TemporaryDirectory() as compiled:
-        candidates = {name: processor(arguments, compiled) for name, arguments in COMMANDS.items()}
+    with TemporaryDirectory() as folder:
+        candidates = {name: processor(arguments, folder) for name, arguments in COMMANDS.items()}
         interleave(candidates, 1)
         return interleave(candidates, rounds)
 

@@ -39,7 +39,7 @@ def test_folding_int4_to_float16_keeps_within_its_memory(megabytes: int, tmp_pat
     model, result = tmp_path / "model.onnx", tmp_path / "out.onnx"
     python(BUILD, str(model), str(megabytes * 1_000_000 * 2 // WIDTH**2 + 1), str(WIDTH))
     command = [sys.executable, "-m", "qdqtool", "fold", str(model), "-o", str(result), "--weights", "--no-check", "-q"]
-    _, peak, failure = json.loads(python(MEASURE, *command))
+    _, _, peak, failure = json.loads(python(MEASURE, *command))
     assert failure == ""
     assert sum(p.stat().st_size for p in tmp_path.glob("out*")) >= megabytes * 4_000_000
     assert peak <= 128 + 3 * model.stat().st_size / (1 << 20)

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 
 
 def test_the_command_prints_a_table_and_writes_json(tmp_path: Path) -> None:
-    arguments = ["--only", "tiny", "--rounds", "2", "--json", str(tmp_path / "tools.json"), "--folder", str(tmp_path)]
+    arguments = ["--only", "tiny", "--rounds", "2", "--tools", "qdqtool", "--json", str(tmp_path / "tools.json"), "--folder", str(tmp_path)]
     run = subprocess.run([sys.executable, "-m", "tests.benchmarks.tools", *arguments], cwd=ROOT, capture_output=True, text=True, check=True)
     told = json.loads((tmp_path / "tools.json").read_text(encoding="utf-8"))
     assert [(row["model"], row["tool"], row["left"]) for row in told["rows"]] == [("tiny", "qdqtool", 0)]

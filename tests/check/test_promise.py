@@ -24,8 +24,14 @@ def _model(op: str, dtype: int = FLOAT) -> ModelProto:
 
 @pytest.mark.parametrize(
     ("proto", "most"),
-    [(_model("Relu"), 1e-4), (_model("Relu", FLOAT16), 0.01), (_model("Round"), 0.02), (_model("Round", FLOAT16), 0.02)],
-    ids=["float32", "float16", "quantizing", "both"],
+    [
+        (_model("Relu"), 1e-4),
+        (_model("Relu", FLOAT16), 0.01),
+        (_model("Round"), 0.02),
+        (_model("Round", FLOAT16), 0.02),
+        (_model("FakeQuantize"), 0.02),
+    ],
+    ids=["float32", "float16", "quantizing", "both", "OpenVINO's"],
 )
 def test_without_a_replay_only_so_much_passes_as_rounding(proto: ModelProto, most: float) -> None:
     promise = promised(proto, [], [Rounded("pool")])

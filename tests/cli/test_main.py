@@ -25,7 +25,8 @@ def failing(qdqtool: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
 def test_help_lists_every_command_with_its_summary(qdqtool: Command) -> None:
     run = qdqtool("--help")
     assert (run.status, run.err) == (0, "")
-    assert all(f"  {name}  {entry.summary}\n" in run.out for name, entry in COMMANDS.items())
+    width = max(map(len, COMMANDS))
+    assert all(f"  {name:<{width}}  {entry.summary}\n" in run.out for name, entry in COMMANDS.items())
     assert all(len(line) <= 80 for line in run.out.splitlines())
 
 

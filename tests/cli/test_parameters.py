@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 
-from qdqtool.cli.parameters import Assignment, IrVersion, exclusive
+from qdqtool.cli.parameters import Assignment, Format, IrVersion, Words, exclusive
 
 
 def test_assignment() -> None:
@@ -20,6 +22,18 @@ def test_ir_version() -> None:
     assert [IrVersion().convert(text, None, None) for text in ("8", "keep")] == [8, "keep"]
     with pytest.raises(click.BadParameter, match="neither a number nor 'keep'"):
         IrVersion().convert("new", None, None)
+
+
+def test_words() -> None:
+    assert Words().convert("QDQ2,scale-zero QDQ101,", None, None) == ["QDQ2", "scale-zero", "QDQ101"]
+
+
+def test_format() -> None:
+    assert Format().convert("json", None, None) == ("json", None)
+    assert Format().convert("json=a=b.json", None, None) == ("json", Path("a=b.json"))
+    for text, message in (("html", "not among .*json"), ("json=", "no file after 'json='")):
+        with pytest.raises(click.BadParameter, match=message):
+            Format().convert(text, None, None)
 
 
 def test_exclusive() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,7 @@ from onnx import ModelProto, helper, numpy_helper
 
 import qdqtool
 from qdqtool.check.evaluator import Evaluator
+from qdqtool.dialects.fake_quantize import splitting
 from tests.dialects.layouts import Array, constants, operators, run
 
 DOMAIN = "org.openvinotoolkit"
@@ -231,6 +232,24 @@ def test_what_has_no_meaning_is_refused(case: Case, reason: str) -> None:
     assert reason in refused.value.reasons[0].reasons
 
 
+@pytest.mark.parametrize(
+    ("inputs", "attributes", "reason"),
+    [
+        (["x", "il", "ih", "ol"], {"levels": 256}, "it has 4 operands, not 5"),
+        (["x", "il", "ih", "ol", "oh"], {}, "it does not say how many levels it has"),
+        (["x", "il", "ih", "ol", "wide"], {"levels": 256}, "the shapes of its ranges do not fit together"),
+        ([], {"levels": 256}, "the type of its result is not known here"),
+    ],
+)
+def test_what_is_no_fake_quantize_is_refused(inputs: list[str], attributes: dict[str, int], reason: str) -> None:
+    original = model(CASES["channels"])
+    original.graph.initializer.append(numpy_helper.from_array(np.ones((1, 2, 1), np.float32), "wide"))
+    original.graph.node[0].CopyFrom(helper.make_node("FakeQuantize", inputs, ["y"], "fake", domain=DOMAIN, **attributes))
+    with pytest.raises(qdqtool.Refused) as refused:
+        qdqtool.convert(original, to="ai.onnx")
+    assert refused.value.reasons[0].reasons == (reason,)
+
+
 def test_ranges_of_the_run_are_refused() -> None:
     original = model(CASES["bytes from 0"])
     original.graph.input.append(helper.make_tensor_value_info("ih", onnx.TensorProto.FLOAT, ()))
@@ -246,6 +265,22 @@ def test_nothing_about_it_is_exact() -> None:
     assert operators(stays) == list(PAIR)
 
 
+@pytest.mark.parametrize("change", [lambda s: s * 1.02, lambda s: s + s.mean()], ids=["wider", "doubled"])
+def test_the_check_finds_a_wrong_scale(monkeypatch: pytest.MonkeyPatch, change: Callable[[Array], Array]) -> None:
+    right = splitting.scale_of
+    monkeypatch.setattr(splitting, "scale_of", lambda *given: change(right(*given)))
+    monkeypatch.setattr(splitting, "zero_point", lambda low, scale, levels: np.rint(-low / scale))
+    with pytest.raises(qdqtool.CheckFailed):
+        qdqtool.convert(model(CASES["bytes around 0"]), to="ai.onnx")
+
+
+@pytest.mark.parametrize(("target", "form"), [("ort", PAIR), ("ort@1.17", PAIR), ("openvino", ("FakeQuantize",))])
+def test_runtimes_that_lack_it_get_steps(target: str, form: Sequence[str]) -> None:
+    result = qdqtool.convert(model(CASES["bytes from 0"]), target=target)
+    assert operators(result.model) == list(form)
+    assert not [note for note in result.notes if note.startswith("caution")]
+
+
 def test_weights_become_codes() -> None:
     """A pair of steps on a constant, whose quantize is folded; no Clip where no weight is beyond the range."""
     case = CASES["channels"]
@@ -256,6 +291,28 @@ def test_weights_become_codes() -> None:
     judge(case, weights, run(folded, {})["y"])
     beyond = qdqtool.convert(model(case, weights=values(case)), to="ai.onnx", check=False).model
     assert operators(beyond) == list(NARROW)
+
+
+def test_in_functions_and_subgraphs() -> None:
+    body = """<ir_version: 10, opset_import: ["": 21, "org.openvinotoolkit": 1, "f": 1]> g (float[2, 3] x, bool c) => (float[2, 3] y) {
+        a = f.Fake(x)
+        y = If(c) <then_branch = t () => (float[2, 3] p) { l = Constant<value=float {0.0}>() h = Constant<value=float {2.55}>()
+            p = org.openvinotoolkit.FakeQuantize<levels=256>(a, l, h, l, h) }, else_branch = e () => (float[2, 3] q) { q = Identity(a) }>
+    } <domain: "f", opset_import: ["": 21, "org.openvinotoolkit": 1]> Fake (x) => (y) { l = Constant<value=float {-1.28}>()
+        h = Constant<value=float {1.27}>() y = org.openvinotoolkit.FakeQuantize<levels=256>(x, l, h, l, h) }"""
+    result = qdqtool.convert(onnx.parser.parse_model(body), to="ai.onnx")
+    assert result.check is not None
+    assert result.check.verdict == "within bound"
+    branch = result.model.graph.node[1].attribute[0].g
+    assert [node.op_type for node in branch.node] == list(PAIR)
+    assert [node.op_type for node in result.model.functions[0].node] == ["Constant", "Constant", *PAIR]
+    assert DOMAIN not in {i.domain for holder in (result.model, result.model.functions[0]) for i in holder.opset_import}
+
+
+def test_inspect_tells_levels_and_axis() -> None:
+    rows = [qdqtool.inspect(model(CASES[name])).quantized[0].form for name in ("channels", "16 levels", "float16")]
+    told = [(row.storage, row.expressed, row.granularity) for row in rows]
+    assert told == [("uint8", "float32", "per axis 1"), ("uint4", "float32", "per tensor"), ("uint8", "float16", "per tensor")]
 
 
 def test_codes_are_signed_when_asked_for() -> None:

@@ -117,3 +117,28 @@ def test_any_shape_and_values(kind: str, count: int, words: int, block: int, zer
     expected = run(original, feeds)["y"]
     assert np.array_equal(run(there, feeds)["y"], expected)
     assert np.array_equal(run(back, feeds)["y"], expected)
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((20, 256), 0), ((20, 256), None), ((6, 5, 256), 1), ((6, 5, 256), None)])
+@pytest.mark.parametrize("zero", [False, True])
+def test_scales_without_blocks_come_back(shape: tuple[int, ...], axis: int | None, zero: bool) -> None:
+    rng = np.random.default_rng(0)
+    sizes = () if axis is None else (shape[axis],)
+    held: dict[str, Array] = {
+        "table": rng.integers(-128, 128, shape).astype(np.int8),
+        "scale": np.asarray(rng.random(sizes) + 0.1, np.float32),
+        "zero": np.asarray(rng.integers(1, 8, sizes), np.int8),
+    }
+    names = ["table", "scale", "zero"][: 3 if zero else 2]
+    nodes = [
+        helper.make_node("DequantizeLinear", names, ["real"], "dq", **({} if axis is None else {"axis": axis})),
+        helper.make_node("Gather", ["real", "indices"], ["y"], "gather"),
+    ]
+    original = built(nodes, [("indices", TensorProto.INT64, (2, 3))], [("y", SINGLE)], {name: held[name] for name in names})
+    fused = qdqtool.convert(original, to="gatherblockquantized").model
+    assert operators(fused) == ["GatherBlockQuantized"]
+    back = qdqtool.convert(fused, to="ai.onnx").model
+    assert operators(back) == operators(original)
+    found = [operand(back, "DequantizeLinear", slot) for slot in range(len(names))]
+    assert all(array is not None and np.array_equal(array, held[name]) for array, name in zip(found, names, strict=True))
+    assert all(array is not None and array.shape == held[name].shape for array, name in zip(found, names, strict=True))

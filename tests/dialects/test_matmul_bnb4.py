@@ -92,6 +92,7 @@ def test_a_probe_holds_whole_blocks_of_a_large_one() -> None:
         ({"block_size": 24}, "MatMulBnb4 has no blocks of 24, or no codes of kind 0"),
         ({"quant_type": 2}, "MatMulBnb4 has no blocks of 16, or no codes of kind 2"),
         ({"N": 9}, "its weights have the shape [128]"),
+        ({"N": 0}, "N, K or block_size is missing"),
     ],
 )
 def test_what_it_cannot_tell_is_refused(changes: dict[str, int], reason: str) -> None:
@@ -103,6 +104,12 @@ def test_what_it_cannot_tell_is_refused(changes: dict[str, int], reason: str) ->
     with pytest.raises(qdqtool.Refused) as refused:
         qdqtool.convert(original, to="ai.onnx")
     assert reason in refused.value.reasons[0].reasons
+
+
+def test_runtimes_that_lack_it_get_a_look_up() -> None:
+    original, _ = model(8, 32, 16, 0, np.float32)
+    assert "MatMulBnb4" in operators(qdqtool.convert(original, target="ort", check=False).model)
+    assert "MatMulBnb4" not in operators(qdqtool.convert(original, target="ort@1.15", check=False).model)
 
 
 def test_no_steps_become_one() -> None:

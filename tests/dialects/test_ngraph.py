@@ -5,9 +5,11 @@ nGraph spreads scale and offset, shaped like the input restricted to `axes`, ove
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,13 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 import qdqtool
+from qdqtool import dtypes
+from qdqtool.expressions import Runtime, Step, Stored
+from qdqtool.plan.choices import Choice
+from qdqtool.quantization import Meaning, PerAxis, PerTensor, Rounding
 from tests.dialects.layouts import operators, run
+from tests.lowerings.given import Given
+from tests.lowerings.verbs import chosen, evaluate
 
 Array = np.ndarray[Any, np.dtype[Any]]
 SHAPES = ((12,), (3, 12), (3, 4, 12), (2, 3, 4, 8))
@@ -179,3 +187,53 @@ def test_scales_are_not_repeated_past_twice_the_size_unless_few_nodes_are_asked_
     model = built(nodes, [], [helper.make_tensor_value_info("y", TensorProto.FLOAT, (8, 32))], held)
     assert operators(qdqtool.convert(model, to="ai.onnx", check=False).model) == ["Cast", "Sub", "Mul"]
     assert run(raised(model), {})["y"].tobytes() == ((held["q"] - held["o"]) * held["s"]).tobytes()
+
+
+MODES: dict[str | None, Rounding] = {
+    "ROUND_NEAREST_TOWARD_INFINITY": "half away",
+    "ROUND_NEAREST_TOWARD_ZERO": "half to zero",
+    "ROUND_NEAREST_UPWARD": "half up",
+    "ROUND_NEAREST_DOWNWARD": "half down",
+    "ROUND_NEAREST_TOWARD_EVEN": "half even",
+    "ROUND_TOWARD_INFINITY": "away",
+    "ROUND_TOWARD_ZERO": "to zero",
+    "ROUND_UP": "up",
+    "ROUND_DOWN": "down",
+}
+
+
+def vectors(corpus: Path, op: str) -> list[dict[str, Any]]:
+    """nGraph's own tests of an operator, but for int32 results and float64."""
+    cases = json.loads((corpus / "cases" / "ngraph_quantize_dequantize.json").read_text(encoding="utf-8"))["cases"]
+    return [case for case in cases if case["op"] == op and case["output_dtype"] != "int32"]
+
+
+def test_what_ngraph_itself_expects_of_dequantize(corpus: Path) -> None:
+    cases = vectors(corpus, "Dequantize")
+    assert len(cases) == 8
+    for case in cases:
+        codes, restricted = np.dtype(case["input_dtype"]), tuple(case["scale_offset_shape"])
+        scale, offset = np.array(case["scale"], np.float32).reshape(restricted), np.array(case["offset"], codes).reshape(restricted)
+        d = Drawn(tuple(case["axes"]), np.array(case["x"], codes).reshape(case["input_shape"]), scale, offset)
+        result = qdqtool.convert(dequantizing([d]), to="ai.onnx").model
+        stays = codes == np.int32 and offset.any()
+        assert operators(result) == (["Cast", "Sub", "Mul"] if stays else ["DequantizeLinear"]), case["name"]
+        (got,) = run(result, {}).values()
+        assert got.reshape(-1).tolist() == case["expected"], case["name"]
+
+
+def test_what_ngraph_itself_expects_of_quantize_in_every_round_mode(corpus: Path) -> None:
+    cases = vectors(corpus, "Quantize")
+    assert {case["round_mode"] for case in cases} == set(MODES)
+    for case in cases:
+        storage = dtypes.of_numpy(np.dtype(case["output_dtype"]))
+        where = PerAxis(case["axes"][0]) if case["axes"] else PerTensor()
+        said = Meaning("quantize", storage, dtypes.FLOAT, dtypes.FLOAT, where, dtypes.FLOAT, rounding=MODES[case["round_mode"]])
+        x, restricted = np.array(case["x"], np.float32).reshape(case["input_shape"]), tuple(case["scale_offset_shape"])
+        scale, offset = (np.array(case[k], t).reshape(restricted) for k, t in (("scale", np.float32), ("offset", storage.numpy)))
+        parts = [Stored((), "s", dtypes.FLOAT, restricted), Stored((), "z", storage, restricted)]
+        step = Given(Step(said, Runtime("x", dtypes.FLOAT, x.shape), *parts, storage, x.shape), x, scale, offset)
+        for opset in (9, 13):
+            found = chosen(step, opset)
+            assert isinstance(found, Choice)
+            assert evaluate(found.expr, step, opset).reshape(-1).tolist() == case["expected"], case["name"]

@@ -10,8 +10,10 @@ import pytest
 
 import qdqtool
 from qdqtool import packed
+from qdqtool.dialects.fake_quantize import splitting
 from qdqtool.errors import CheckFailed
 from qdqtool.kernels import bits
+from tests.dialects import test_fake_quantize as fakes
 from tests.dialects.layouts import Array, Layout, drawn, model
 
 LAYOUT = Layout(zero="packed", k=96, n=12)
@@ -78,4 +80,31 @@ def test_fusing(plant: Plant, zero: str, monkeypatch: pytest.MonkeyPatch) -> Non
     plant(monkeypatch)
     with pytest.raises(CheckFailed) as caught:
         qdqtool.convert(steps, to="matmulnbits")
+    assert any(step.verdict == "different" for step in caught.value.report.steps)
+
+
+def _zero_points_one_too_high(patch: pytest.MonkeyPatch) -> None:
+    right = splitting.zero_point
+
+    def wrong(low: Array, scale: Array, levels: int) -> Array | None:
+        found = right(low, scale, levels)
+        return None if found is None else found + 1
+
+    patch.setattr(splitting, "zero_point", wrong)
+
+
+def _quantized_by_a_wider_scale(patch: pytest.MonkeyPatch) -> None:
+    right = splitting._quantize
+    patch.setattr(splitting, "_quantize", lambda x, storage, where, scale, zero: right(x, storage, where, scale * (1 + 2.0**-9), zero))
+
+
+@pytest.mark.parametrize("plant", [_zero_points_one_too_high, _quantized_by_a_wider_scale])
+@pytest.mark.parametrize("case", ["bytes with an odd zero", "255 levels", "16 levels", "channels with zeros apart"])
+def test_one_step_away_from_ties(plant: Plant, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither moves a value by more than one step."""
+    original = fakes.model(fakes.CASES[case])
+    assert qdqtool.convert(original, to="ai.onnx").check is not None
+    plant(monkeypatch)
+    with pytest.raises(CheckFailed) as caught:
+        qdqtool.convert(original, to="ai.onnx")
     assert any(step.verdict == "different" for step in caught.value.report.steps)

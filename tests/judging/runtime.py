@@ -37,14 +37,15 @@ def run(model: ModelProto, opened: ort.InferenceSession, feeds: Mapping[str, Arr
     """Outputs in order."""
     kinds = [D.of_code(o.type.tensor_type.elem_type) for o in model.graph.output]
     try:
-        given = {name: _value(array) for name, array in feeds.items()}
+        given = {name: value(array) for name, array in feeds.items()}
         values = opened.run_with_ort_values(None, given)
     except Exception as error:
         raise CannotRun(str(error)) from error
     return [_array(v, kind) for v, kind in zip(values, kinds, strict=True) if kind is not None]
 
 
-def _value(array: Array) -> Any:
+def value(array: Array) -> Any:
+    """An array as ONNX Runtime takes it, whatever its type."""
     kind = D.of_numpy(array.dtype)
     if kind in PLAIN:
         return ort.OrtValue.ortvalue_from_numpy(np.array(array, order="C"))

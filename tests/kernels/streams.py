@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -12,11 +12,11 @@ import numpy as np
 from hypothesis import strategies as st
 
 from qdqtool.dtypes import ElementType
-from qdqtool.kernels import dequantized, moved, parameter, quantized, rows, spread, transposed
+from qdqtool.kernels import dequantized, moved, parameter, quantized, recode, rows, spread, steps, transposed
 from qdqtool.kernels.dequantize import dequantize
 from qdqtool.kernels.grid import blocks, scale_shape
 from qdqtool.kernels.quantize import quantize
-from qdqtool.kernels.sources import ArraySource, Reshaped
+from qdqtool.kernels.sources import ArraySource, Reshaped, Source
 from qdqtool.model import packing
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor, Tiles
 from tests.kernels.samples import Array, codes_of, zero_points
@@ -79,6 +79,12 @@ def small_parts(data: st.DataObject) -> Iterator[None]:
         for module, name in LENGTHS:
             stack.enter_context(patch.object(module, name, data.draw(st.sampled_from([0, 1, 3, 8, 50, 10**6]), label=name)))
         yield
+
+
+def in_tiles(kernel: str, sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
+    """The kernel as it is for large tensors, whatever their size."""
+    with patch.object(steps, "SMALL", 0):
+        return recode.open_kernel(kernel, sources, params)
 
 
 def random_codes(rng: np.random.Generator, shape: tuple[int, ...], storage: ElementType) -> Array:

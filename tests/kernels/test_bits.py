@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.kernels import bits as kernels
-from qdqtool.kernels.bits import Columns, Packed, Product, Unpacked
+from qdqtool.kernels.bits import Columns, Unpacked
+from qdqtool.kernels.packed_rows import Packed
+from qdqtool.kernels.products import Product
 from qdqtool.kernels.recode import open_kernel
 from qdqtool.kernels.sources import Array, ArraySource, Source, materialize
 from qdqtool.packed import SIGNED, UNSIGNED

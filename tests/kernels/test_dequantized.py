@@ -14,11 +14,13 @@ from qdqtool import dtypes
 from qdqtool.dtypes import BFLOAT16, FLOAT, FLOAT8E8M0, FLOAT16, INT32, UINT32, ElementType
 from qdqtool.kernels import parameter, recode
 from qdqtool.kernels.sources import ArraySource, fill, materialize
+from qdqtool.kernels.whole import Whole
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor, Tiles
 from tests.kernels.samples import STORAGE, as_type, codes_of
 from tests.kernels.streams import (
     bits,
     granularities,
+    in_tiles,
     laid,
     parameters_for,
     plainly,
@@ -36,7 +38,7 @@ CODES = [*STORAGE, INT32, UINT32]
 def opened(q: Array, scale: Array, zero: Array | None, granularity: Granularity, expressed: ElementType, *, packed: bool = False) -> Any:
     codes = stored(q, dtypes.of_numpy(q.dtype), packed=packed)
     sources = [codes, ArraySource(scale), *([] if zero is None else [ArraySource(zero)])]
-    return recode.open_kernel("dequantize", sources, (granularity, expressed))
+    return in_tiles("dequantize", sources, (granularity, expressed))
 
 
 @settings(max_examples=300, deadline=None)
@@ -130,9 +132,22 @@ def test_scales_too_many_to_be_held() -> None:
             longest.append(stop - start)
             return ArraySource.read(self, start, stop)
 
-    source = recode.open_kernel("dequantize", [ArraySource(q), Watched(scale)], (granularity, FLOAT))
+    source = in_tiles("dequantize", [ArraySource(q), Watched(scale)], (granularity, FLOAT))
     assert materialize(source).reshape(-1).tobytes() == plainly(q, scale, None, granularity, FLOAT).tobytes()
     assert max(longest) <= scale.size / 4
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_a_small_tensor_is_computed_whole(data: st.DataObject) -> None:
+    shape = data.draw(shapes())
+    granularity, rng = data.draw(granularities(shape)), np.random.default_rng(0)
+    q, parameters = random_codes(rng, shape, dtypes.INT8), parameters_for(shape, granularity)
+    scale, zero = rng.random(parameters).astype(np.float32), random_zeros(rng, parameters, dtypes.INT8)
+    sources = [stored(q, dtypes.INT8, packed=True), *map(ArraySource, (scale.reshape(-1), zero.reshape(1, *parameters)))]
+    whole = recode.open_kernel("dequantize", sources, (granularity, FLOAT))
+    assert isinstance(whole, Whole) == (not isinstance(granularity, Tiles))
+    assert materialize(whole).tobytes() == plainly(q, scale, zero, granularity, FLOAT).tobytes()
 
 
 def test_laid_is_repetition() -> None:
@@ -144,9 +159,7 @@ def test_a_scale_that_is_dequantized_itself(held: int, monkeypatch: pytest.Monke
     monkeypatch.setattr(parameter, "HELD", held)
     rng = np.random.default_rng(0)
     q, inner = random_codes(rng, (64, 4096), dtypes.INT4), random_codes(rng, (64, 128), dtypes.FLOAT4E2M1)
-    scales = recode.open_kernel(
-        "dequantize", [stored(inner, dtypes.FLOAT4E2M1, packed=True), ArraySource(np.float16(0.1))], (PerTensor(), FLOAT16)
-    )
-    source = recode.open_kernel("dequantize", [stored(q, dtypes.INT4, packed=True), scales], (Blocked(1, 32), FLOAT16))
+    scales = in_tiles("dequantize", [stored(inner, dtypes.FLOAT4E2M1, packed=True), ArraySource(np.float16(0.1))], (PerTensor(), FLOAT16))
+    source = in_tiles("dequantize", [stored(q, dtypes.INT4, packed=True), scales], (Blocked(1, 32), FLOAT16))
     expected = plainly(q, materialize(scales), None, Blocked(1, 32), FLOAT16)
     assert materialize(source).tobytes() == expected.tobytes()

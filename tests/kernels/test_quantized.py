@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from qdqtool import dtypes
 from qdqtool.dtypes import BFLOAT16, FLOAT, FLOAT8, FLOAT8E8M0, FLOAT16, INT32, ElementType
-from qdqtool.kernels import recode
 from qdqtool.kernels.sources import ArraySource, materialize
 from qdqtool.quantization import Blocked, Granularity, PerAxis, PerTensor
 from tests.kernels.samples import STORAGE, as_type, quantize_rows, quotients
-from tests.kernels.streams import granularities, parameters_for, plain_codes, random_zeros, shapes, small_parts
+from tests.kernels.streams import granularities, in_tiles, parameters_for, plain_codes, random_zeros, shapes, small_parts
 from tests.kernels.test_quantize import FORMS
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -25,7 +24,7 @@ def opened(
     x: Array, scale: Array, zero: Array | None, granularity: Granularity, storage: ElementType, compute: ElementType, saturate: bool = True
 ) -> Any:
     sources = [ArraySource(array) for array in (x, scale, zero) if array is not None]
-    return recode.open_kernel("quantize", sources, (granularity, storage, compute, saturate))
+    return in_tiles("quantize", sources, (granularity, storage, compute, saturate))
 
 
 @settings(max_examples=300, deadline=None)

@@ -8,6 +8,7 @@ from qdqtool.findings import Fix, Problem
 from qdqtool.linting.engine import FAILED, hits, linted
 from qdqtool.linting.subject import Subject
 from qdqtool.model.load import load
+from qdqtool.rules import all_rules
 from tests.linting.models import plain, rule
 
 CYCLE = """<ir_version: 8, opset_import: ["" : 13]>
@@ -91,6 +92,19 @@ def test_worst_first_and_a_problem_may_say_its_own_severity() -> None:
 def test_findings_for_a_runtime_name_it() -> None:
     rules = [rule("QDQ499", lambda s: [Problem("", "a")]), rule("QDQ299", lambda s: [Problem("", "b")])]
     assert {f.code: f.runtime for f in linted(subject(), rules).findings} == {"QDQ499": str(targets.profile("ort")), "QDQ299": ""}
+
+
+def test_a_rule_may_stand_for_others_at_the_same_place() -> None:
+    special = rule("QDQ499", lambda s: [Problem("a", "special")])
+    special.INSTEAD_OF = ("QDQ299",)
+    rules = [rule("QDQ299", lambda s: [Problem("a", "general"), Problem("b", "elsewhere")]), special]
+    assert [f.message for f in linted(subject(), rules).findings] == ["elsewhere", "special"]
+    assert [f.message for f in linted(subject(), rules[:1]).findings] == ["general", "elsewhere"]
+
+
+def test_rules_stand_for_rules_that_there_are() -> None:
+    known = all_rules()
+    assert {code for r in known.values() for code in getattr(r, "INSTEAD_OF", ())} <= set(known)
 
 
 def test_a_fix_is_told_but_does_not_travel() -> None:

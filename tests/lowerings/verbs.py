@@ -99,10 +99,12 @@ def difference(got: Array, expected: Array, dtype: ElementType) -> str:
 
 @dataclass
 class Asked:
-    """What a lowering may ask."""
+    """What a lowering may ask, for a runtime that takes some steps only and a step that is a bias, so that all of them speak."""
 
     opset: int
     facts: Facts
+    bound: bool = True
+    bias: bool = True
 
     def fact(self, question: str, const: Const, *params: Any) -> Any:
         return self.facts.ask(question, const, *params)

@@ -13,12 +13,12 @@ from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
 from qdqtool.errors import Unreadable
 from qdqtool.kernels import recode
-from qdqtool.kernels.sources import ArraySource, Source
+from qdqtool.kernels.sources import ArraySource, Source, parallel
 from qdqtool.model import load, packing, stream, tensors
 from qdqtool.model.external import Extent, ExternalSource
 from qdqtool.model.stage import stage
 from qdqtool.model.stream import Stream
-from qdqtool.quantization import Blocked
+from qdqtool.quantization import Blocked, PerAxis, PerTensor
 from tests.model.models import adding, floats
 
 SHAPE = (300, 1027)
@@ -43,6 +43,14 @@ def requantized(codes: Source) -> Source:
     return recode.open_kernel("quantize", [real(codes, dtypes.FLOAT), scale], (Blocked(1, 2000), dtypes.INT4, dtypes.FLOAT, True))
 
 
+def doubled(codes: Source) -> Source:
+    """With a scale for each row that is dequantized itself, from what lies in the protobuf."""
+    parts = np.arange(300).astype(np.uint8), np.float32([0.1])
+    inner = [tensors.source(tensors.make("", part), None) for part in parts]
+    scale = recode.open_kernel("dequantize", inner, (PerTensor(), dtypes.FLOAT))
+    return recode.open_kernel("dequantize", [codes, scale], (PerAxis(0), dtypes.FLOAT))
+
+
 def whole(source: Source) -> bytes:
     return packing.pack(source.read(0, SHAPE[0] * SHAPE[1]), source.dtype)
 
@@ -59,11 +67,12 @@ def written(source: Source, path: Path) -> tuple[bytes, list[int]]:
 
 
 @pytest.mark.parametrize("shared", [0, 1 << 40])
-@pytest.mark.parametrize("make", [lambda c: real(c, dtypes.FLOAT), lambda c: real(c, dtypes.FLOAT16), lambda c: c, requantized])
+@pytest.mark.parametrize("make", [lambda c: real(c, dtypes.FLOAT), lambda c: real(c, dtypes.FLOAT16), lambda c: c, requantized, doubled])
 def test_one_thread_or_two_write_the_same(make: Any, shared: int, codes: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream, "SHARED", shared)
     monkeypatch.setattr(stream, "PIECE", 1 << 12)
     source = make(codes)
+    assert parallel(source)
     content, told = written(source, tmp_path / "out")
     assert content == whole(source)
     assert sum(told) == len(content)

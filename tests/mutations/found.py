@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +15,8 @@ from tests.mutations.mutants import Mutant
 
 
 def convert(mutant: Mutant) -> Conversion:
-    return qdqtool.convert(mutant.model(), opset=mutant.target, **mutant.options)
+    aim: dict[str, Any] = {"target": mutant.target} if isinstance(mutant.target, str) else {"opset": mutant.target}
+    return qdqtool.convert(mutant.model(), **aim, **mutant.options)
 
 
 def by_the_check(mutant: Mutant) -> str:

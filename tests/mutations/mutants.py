@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from qdqtool import dtypes, phrases
 from qdqtool.exactness import Exactness
@@ -35,22 +35,37 @@ class Mutant:
     plant: Plant
     given: Given
     source: int
-    target: int
+    target: int | str
     options: Mapping[str, Any]
+    biased: bool = False
 
     @property
     def name(self) -> str:
         return f"{self.lowering}: {self.fault}"
 
     def model(self) -> ModelProto:
-        return model_of(self.given, self.source)
+        made = model_of(self.given, self.source)
+        return as_bias(made, self.given) if self.biased else made
+
+
+def as_bias(made: ModelProto, given: Given) -> ModelProto:
+    """With a Gemm that reads the result as its bias."""
+    graph, (length,) = made.graph, given.codes.shape
+    read = graph.output[0].name
+    graph.input.append(helper.make_tensor_value_info("a", TensorProto.FLOAT, [1, 2]))
+    graph.initializer.append(numpy_helper.from_array(np.ones((2, length), np.float32), "w"))
+    graph.node.append(helper.make_node("Gemm", ["a", "w", read], ["product"]))
+    graph.output[0].CopyFrom(helper.make_tensor_value_info("product", TensorProto.FLOAT, [1, length]))
+    return made
 
 
 MUTANTS: list[Mutant] = []
 
 
-def _mutant(fault: str, lowering: str, plant: Plant, given: Given, source: int, target: int, **options: Any) -> None:
-    MUTANTS.append(Mutant(fault, lowering, plant, given, source, target, options))
+def _mutant(
+    fault: str, lowering: str, plant: Plant, given: Given, source: int, target: int | str, *, biased: bool = False, **options: Any
+) -> None:
+    MUTANTS.append(Mutant(fault, lowering, plant, given, source, target, options, biased))
 
 
 def says(lowering: str, change: Change, **claims: Any) -> Plant:
@@ -607,3 +622,39 @@ def _distributed(expr: Expr) -> Expr:
     assert values is not None
     assert zero is not None
     return binary("Sub", binary("Mul", values, scale), binary("Mul", zero, scale))
+
+
+# for runtimes that take some steps only
+_mutant(
+    "codes not moved with the zero point",
+    "signed",
+    item(recode.KERNELS, "recentre", lambda s, p: recode.Mapped(s[0], p[0], lambda a: a.view(p[0].numpy))),
+    dequantize(dtypes.UINT4, (4, 16), zero=8),
+    21,
+    "tensorrt@10.0",
+)
+_mutant(
+    "zero point left as it was",
+    "symmetric",
+    item(recode.KERNELS, "subtract", lambda s, p: recode.Mapped(s[0], dtypes.INT32, lambda a: a.astype(np.int32))),
+    dequantize(dtypes.INT8, (4, 16), scales=[0.1], zero=3, codes=range(-60, 61)),
+    13,
+    "tensorrt@10.0",
+)
+_mutant(
+    "smaller blocks take the next scale",
+    "even_blocks",
+    item(recode.KERNELS, "reblock", lambda s, p: _shifted_reblock(s[0], *p)),
+    dequantize(dtypes.INT8, (6, 48), Blocked(1, 32), zero=True),
+    21,
+    "openvino",
+)
+_mutant(
+    "zero point dropped",
+    "float_bias",
+    hears("float_bias", lambda step: replace(step, zero_point=None)),
+    dequantize(dtypes.INT8, scales=[0.1], zero=100, codes=range(-128, -100)),
+    13,
+    "tensorrt@10.0",
+    biased=True,
+)

@@ -53,7 +53,7 @@ def test_a_wrong_output_is_status_3_and_not_written(
     before = sorted(p.name for p in tmp_path.iterdir())
     mutant.plant(monkeypatch)
     prefer = ["--prefer", "nodes"] if mutant.options else []
-    run = qdqtool("convert", "in.onnx", "-o", "out.onnx", "--opset", mutant.target, *prefer)
+    run = qdqtool("convert", "in.onnx", "-o", "out.onnx", "--for" if isinstance(mutant.target, str) else "--opset", mutant.target, *prefer)
     assert run.status == 3, run.err
     assert "differs" in run.err
     assert sorted(p.name for p in tmp_path.iterdir()) == before

@@ -13,7 +13,7 @@ from onnx import ModelProto
 import qdqtool
 from qdqtool.dtypes import BOOL, FLOAT
 from qdqtool.expressions import Computed, Op
-from qdqtool.plan import apply, build, choose, dynamic, emit, lift
+from qdqtool.plan import apply, choose, dynamic, emit, lift, recentring
 from tests.plan import test_apply, test_choose, test_dynamic, test_lift, test_regions
 from tests.plan.graphs import INT4, TENTH, model
 
@@ -69,7 +69,7 @@ FAULTS = {
         test_apply.test_different_constants_stay_apart,
     ),
     "a moved constant is doubled": Fault(
-        build,
+        recentring,
         "cast",
         lambda x, to: Computed("times", (x,), (1, to), to, x.shape),
         model(MOVED, w=INT4, s=TENTH),

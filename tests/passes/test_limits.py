@@ -52,7 +52,7 @@ def test_patterns(only: tuple[str, ...], skip: tuple[str, ...], expected: set[st
     assert {name for name, (kind, _) in constants(folding).items() if kind == "float32" and name[0] in "wv"} == expected
 
 
-@pytest.mark.parametrize("text", ["", "name:", "size:5", "size:>x", "size:>5XB", "a,,b", "type:"])
+@pytest.mark.parametrize("text", ["", "name:", "size:5", "size:>x", "size:>5XB", "size:>" + "9" * 400, "a,,b", "type:"])
 def test_patterns_that_are_none(text: str) -> None:
     with pytest.raises(Usage, match=r"selects nothing|no size") as error:
         api.fold(many(), only=[text])
@@ -79,7 +79,7 @@ def test_growth_is_limited_the_least_first(limit: int | str | None, expected: se
     assert limit not in (188, "500", "2KB") or folding.bytes[1] - folding.bytes[0] <= {188: 188, "500": 500, "2KB": 2000}[limit]
 
 
-@pytest.mark.parametrize("limit", [-1, "much", "%", "-3MB", "x%"])
+@pytest.mark.parametrize("limit", [-1, "much", "%", "-3MB", "x%", "inf%", "9" * 400])
 def test_growth_that_is_none(limit: int | str) -> None:
     with pytest.raises(Usage) as error:
         api.fold(many(), weights=True, max_growth=limit)

@@ -65,6 +65,10 @@ CLEAN = {
     "gather before columns": (moved(COLUMNS, node("Gather", ["w", "a"], "y"), a=np.int64([[0, 1], [3, 3]])), (2, None)),
     "gather across blocks": (moved(BLOCKS, node("Gather", ["w", "a"], "y", axis=1), a=ints(1, 1, 0)), (0, 2)),
     "slice of rows": (moved(ROWS, node("Slice", ["w", "a", "b", "c", "e"], "y"), a=ints(7), b=ints(0), c=ints(0), e=ints(-2)), (0, None)),
+    "slice of rows, from far in front": (
+        moved(ROWS, node("Slice", ["w", "a", "b", "c", "e"], "y"), a=ints(-99), b=ints(-99), c=ints(0), e=ints(-1)),
+        (None, None),
+    ),
     "slice of whole blocks": (moved(BLOCKS, node("Slice", ["w", "a", "b"], "y"), a=ints(2, 1), b=ints(6, 3)), (0, 2)),
     "slice that cuts the last block": (moved(BLOCKS, node("Slice", ["w", "a", "b"], "y"), a=ints(2), b=ints(5)), (0, 2)),
     "identity": (moved(ROWS, node("Identity", ["w"], "y")), (0, None)),

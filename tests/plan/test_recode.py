@@ -55,6 +55,8 @@ KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
     "unpack_columns": ("unpack_columns", [NIBBLES], (4, 5, dtypes.UINT4), LOW_FIRST[:, :5].T.astype(ml_dtypes.uint4)),
     "pack_rows": ("pack_rows", [LOW_FIRST.astype(ml_dtypes.uint4)], (4, (3, 1, 4), 0), NIBBLES.reshape(3, 1, 4)),
     "product": ("product", [S, np.array(8, np.float32)], (), S * 8),
+    "recentre": ("recentre", [np.arange(256, dtype=np.uint8)], (dtypes.INT8,), np.arange(-128, 128).astype(np.int8)),
+    "recentre uint4": ("recentre", [X.astype(ml_dtypes.uint4)], (dtypes.INT4,), (X.astype(ml_dtypes.uint4).astype(int) - 8).astype(ml_dtypes.int4)),
     "cast": ("cast", [X], (dtypes.INT32,), X.astype(np.int32)),
     "cast int4 to int8": ("cast", [X.astype(ml_dtypes.int4)], (dtypes.INT8,), X.astype(ml_dtypes.int4).astype(np.int8)),
     "cast e8m0": ("cast", [E8], (dtypes.FLOAT,), np.ldexp(np.float32(1), np.arange(255) - 127)),

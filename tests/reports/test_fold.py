@@ -51,7 +51,7 @@ def test_what_could_be_folded_is_said() -> None:
 
 def test_kind_class_and_bound_part_groups() -> None:
     near = replace(WEIGHTS, kind="pairs", exactness=Exactness.APPROXIMATE, bound=Bound(steps=2))
-    assert "cancelled; approximate (within 2 steps at ties)" in text(near, WEIGHTS)
+    assert "cancelled; approximate (within 2 steps)" in text(near, WEIGHTS)
     assert text(near, WEIGHTS).count("1 x  ") == 2
 
 

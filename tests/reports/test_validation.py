@@ -31,7 +31,6 @@ def test_findings_by_file_and_rule() -> None:
 m/a.onnx
   error    QDQ201 scale-zero
            main / conv1
-           scale 's' float32[64] holds a 0
            main / conv2
            scale 's' float32[64] holds a 0
            hint: calibrate again
@@ -62,6 +61,13 @@ def test_many_equal_findings_are_counted() -> None:
     assert "           and 2 more places (-v lists them)\n" in shown(result)
     assert "conv4" in shown(result, verbose=True)
     assert "more" not in shown(result, verbose=True)
+
+
+def test_different_findings_are_counted() -> None:
+    many = tuple(replace(ONE, message=f"message {i // 2}", at=f"main / conv{i}") for i in range(10))
+    text = shown(Validation("ort", "error", ("m/a.onnx",), many))
+    assert [f"message {i}" in text for i in range(5)] == [True, True, True, False, False]
+    assert "           and 4 more places (-v lists them)\n" in text
 
 
 def test_statistics_replace_the_findings() -> None:
@@ -117,7 +123,7 @@ nothing found in 1 file, judged for ort
 def test_formats_are_found_by_name() -> None:
     assert {"json", "text"} <= set(formats.names())
     result = Validation("ort", "error", ("m/a.onnx",), tuple(replace(ONE, at=f"main / conv{i}") for i in range(5)))
-    assert formats.writer("text")(result).count("scale 's'") == 5
+    assert formats.writer("text")(result).count("main / conv") == 5
     assert all(isinstance(formats.writer(name)(result), str) for name in formats.names())
 
 

@@ -64,10 +64,6 @@ def saved(model: ModelProto, files: Mapping[str, bytes | None], folder: Path) ->
     return path
 
 
-def of_good(case: Case) -> Answers:
-    return answers(case.good, case.files)
-
-
 def of_bad(case: Case) -> Answers:
     return answers(case.bad, {**case.files, **case.bad_files})
 

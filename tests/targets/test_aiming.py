@@ -158,10 +158,10 @@ def test_imports_that_nothing_uses_do_not_stop_the_runtime() -> None:
 
 CAUTIONS = {
     "no such operator": (
-        '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2, 32] x) => (float[2, 32] y)'
-        "{ y = com.microsoft.MatMulBnb4 <K = 32, N = 32, block_size = 32, quant_type = 1> (x, b, s) }",
-        {"b": np.zeros(512, np.uint8), "s": np.ones(32, np.float32)},
-        "caution: 1 node may not run, since ort@1.15 has no com.microsoft MatMulBnb4",
+        '<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (float[2, 32] x) => (float[2, 31, 2] y)'
+        "{ y = com.microsoft.UnfoldTensor <dim = 1, size = 2> (x) }",
+        {},
+        "caution: 1 node may not run, since ort@1.15 has no com.microsoft UnfoldTensor",
     ),
     "no such pair of types": (
         '<ir_version: 8, opset_import: ["" : 17]> g (int8[2, 4] x) => (int32[2, 4] y) { y = MatMulInteger(x, w) }',

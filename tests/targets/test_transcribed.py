@@ -70,7 +70,15 @@ def test_every_row_names_its_source(found: Profile) -> None:
         assert caution.severity in ("error", "warning", "info")
 
 
-@pytest.mark.parametrize("name", OTHERS)
+KNOWN_IN_PART = ("migraphx", "onnx-mlir", "qnn-converter")
+
+
+def test_most_are_made_for() -> None:
+    assert {found.name for found in PROFILES if not found.converts} == set(KNOWN_IN_PART)
+    assert all(found.binding is found.converts for found in PROFILES)
+
+
+@pytest.mark.parametrize("name", KNOWN_IN_PART)
 def test_convert_says_that_it_does_not_make_models_for_them(name: str) -> None:
     with pytest.raises(Usage, match=f"convert does not make models for {name}") as caught:
         convertible(name)

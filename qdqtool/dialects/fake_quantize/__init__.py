@@ -9,14 +9,14 @@ dequantize. It rounds after the zero point is added, so ties fall otherwise wher
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import prod
 
-from qdqtool import dtypes
 from qdqtool.dialects.fake_quantize.fusing import fuse
 from qdqtool.dialects.fake_quantize.narrowing import narrowed
-from qdqtool.dialects.fake_quantize.ranges import DOMAIN, MOST, storages_of
+from qdqtool.dialects.fake_quantize.ranges import DOMAIN, MOST, granularity, storages_of
 from qdqtool.dialects.fake_quantize.splitting import split
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Attribute, Expr, Op, Shape
+from qdqtool.expressions import Attribute, Expr, Op, Shape, known
 from qdqtool.quantization import Meaning
 
 __all__ = ["DOMAIN", "INNER", "LAST", "NAME", "OPERATORS", "fuse", "meaning", "narrowed", "result", "split"]
@@ -34,6 +34,9 @@ def result(op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr |
 
 
 def meaning(op: Op) -> Meaning | None:
-    levels = dict(op.attributes).get("levels", 256)
+    levels, x, ends = dict(op.attributes).get("levels"), (*op.inputs, None)[0], [e.shape for e in op.inputs[1:3] if e is not None]
     storage = storages_of(levels)[0] if isinstance(levels, int) and 2 <= levels <= MOST else None
-    return Meaning("quantize", storage, op.dtype, dtypes.FLOAT, None)
+    sizes = max((known(shape) or () for shape in ends), key=prod, default=())
+    rank = None if x is None or x.shape is None else len(x.shape)
+    where = granularity(sizes, rank) if None not in ends else None
+    return Meaning("quantize", storage, op.dtype, op.dtype, where)

@@ -42,7 +42,7 @@ def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
     op = Op("FakeQuantize", inputs, (("levels", levels),), dtypes.FLOAT, expr.shape, DOMAIN)
     storage = first.meaning.storage
     sign = "signed" if storage is not None and storage.kind == "int" else "unsigned"
-    way = Way(op, Exactness.ROUNDING, Bound(of_maximum=ROUNDED[dtypes.FLOAT], steps=1))
+    way = Way(op, Exactness.ROUNDING, Bound(of_maximum=ROUNDED[dtypes.FLOAT], steps=1, ties=True))
     told = remark_of(scale, ends[0].astype(np.float64), ends[1].astype(np.float64), levels)
     return Saying((way,), first.meaning, ((SIGN, sign), (SCALE, told)))
 

@@ -11,7 +11,7 @@ import numpy as np
 from qdqtool import dtypes
 from qdqtool.dialects import Asking, Impossible
 from qdqtool.dtypes import ElementType
-from qdqtool.expressions import Expr, Op, is_const
+from qdqtool.expressions import Expr, Op, Shape, is_const
 from qdqtool.quantization import Granularity, PerAxis, PerTensor
 
 DOMAIN = "org.openvinotoolkit"
@@ -40,16 +40,28 @@ class Ranges:
 
 def read(op: Op, asking: Asking) -> Ranges | Impossible:
     """The ranges, or why they cannot be told."""
-    levels, ends = dict(op.attributes).get("levels", 256), op.inputs[1:]
+    levels, ends = dict(op.attributes).get("levels"), op.inputs[1:]
     if not isinstance(levels, int) or levels < 2 or levels > MOST:
-        return Impossible((f"it has {levels} levels, not 2 to {MOST}",))
+        return Impossible(("it does not say how many levels it has" if levels is None else f"it has {levels} levels, not 2 to {MOST}",))
     wrong = tuple(f"its {name} is not constant here" for name, end in zip(_NAMES, ends, strict=False) if not is_const(end))
     if wrong or len(ends) != len(_NAMES):
         return Impossible(wrong or (f"it has {len(op.inputs)} operands, not 5",))
-    low, high, least, most = np.broadcast_arrays(*(_numbers(end, asking) for end in ends))
+    try:
+        low, high, least, most = np.broadcast_arrays(*(_numbers(end, asking) for end in ends))
+    except ValueError:
+        return Impossible(("the shapes of its ranges do not fit together",))
+    x = op.inputs[0]
+    if not low.size or not _fits(low.shape, None if x is None else x.shape):
+        return Impossible((f"its ranges have the shape {list(low.shape)}, which does not fit its input",))
     if not all(np.isfinite(end).all() for end in (low, high, least, most)) or not (low < high).all():
         return Impossible(("an input range is empty, reversed or not finite",))
     return Ranges(levels, (low, high), (least, most))
+
+
+def _fits(ends: tuple[int, ...], shape: Shape | None) -> bool:
+    """Whether ends broadcast against an input, as far as its shape is known."""
+    pairs = zip(reversed(ends), reversed(shape or ()), strict=False)
+    return all(a in (1, b) or b in (None, 1) for a, b in pairs)
 
 
 def _numbers(end: Expr | None, asking: Asking) -> Numbers:

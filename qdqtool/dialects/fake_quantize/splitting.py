@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from qdqtool.dialects import Asking, Impossible, Saying, Way
 from qdqtool.dialects.fake_quantize.ranges import REALS, SCALE, SIGN, Numbers, Ranges, granularity, read, scale_of, storages_of, zero_point
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Bound, Exactness
-from qdqtool.expressions import Computed, Expr, Op, Step, binary, cast, is_const, literal
+from qdqtool.expressions import Computed, Expr, Op, Runtime, Step, binary, cast, is_const, literal
 from qdqtool.phrases import MAGIC
 from qdqtool.quantization import Granularity, Meaning, PerTensor
 
@@ -23,14 +24,15 @@ ROUNDED = {dtypes.FLOAT: 2.0**-20, dtypes.FLOAT16: 2.0**-9}
 
 
 def split(op: Op, asking: Asking) -> Saying | Impossible:
-    x, found = op.inputs[0], read(op, asking)
+    x, found = (*op.inputs, None)[0], read(op, asking)
     if isinstance(found, Impossible) or x is None:
         return found if isinstance(found, Impossible) else Impossible(("it has no input",))
     if op.dtype not in REALS:
         return Impossible((f"it is of {op.dtype}",))
-    wide, bound = cast(x, dtypes.FLOAT), Bound(of_maximum=ROUNDED[op.dtype])
+    known = replace(x, dtype=op.dtype) if isinstance(x, Runtime) else x
+    wide, bound = cast(known, dtypes.FLOAT), Bound(of_maximum=ROUNDED[op.dtype])
     steps = _steps(found, wide, asking)
-    said = [Way(cast(step, op.dtype), Exactness.ROUNDING, bound + Bound(steps=1)) for step in steps]
+    said = [Way(cast(step, op.dtype), Exactness.ROUNDING, bound + Bound(steps=1, ties=True)) for step in steps]
     said += [Way(cast(formula, op.dtype), Exactness.ROUNDING, bound) for formula in _formulas(found, wide)]
     meaning = _first(steps[0]) if steps else Meaning("quantize", None, op.dtype, dtypes.FLOAT, None)
     return Saying(tuple(said), meaning, ((SIGN, None), (SCALE, None)))

@@ -26,14 +26,12 @@ LAST = ("Gather", "DequantizeLinear")
 INNER = ("Gather",)
 
 
-def result(
-    op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]
-) -> tuple[ElementType | None, Shape | None]:
+def result(op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]) -> tuple[ElementType | None, Shape | None]:
     return None if len(inputs) < 3 or inputs[2] is None else inputs[2].dtype, None
 
 
 def meaning(op: Op) -> Meaning | None:
-    attributes, data = integers(op), op.inputs[0]
+    attributes, data = integers(op), (*op.inputs, None)[0]
     storage = None if data is None else packed.UNSIGNED.get(attributes["bits"]) if data.dtype is dtypes.UINT8 else data.dtype
     rank = None if data is None or data.shape is None else len(data.shape)
     axis, block = attributes["quantize_axis"], attributes["block_size"]

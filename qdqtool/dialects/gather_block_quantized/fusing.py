@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 
-from qdqtool import dtypes, packed
+from qdqtool import dtypes, packed, repeated
 from qdqtool.dialects import Asking, Impossible, Saying, Way
-from qdqtool.dialects.gather_block_quantized.table import DOMAIN, FORM, NATIVE, PACKED, SIGN, as_const, pattern, shaped
+from qdqtool.dialects.gather_block_quantized.table import DOMAIN, FORM, NATIVE, PACKED, SIGN, pattern
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Const, Expr, Op, Shape, Step, cast, is_const, literal
+from qdqtool.packed import as_const, shaped
 from qdqtool.quantization import Blocked, PerAxis, PerTensor
-
-BLOCKS = (128, 64, 32, 16)
-"""For tables without blocks: the first that the length is a multiple of, else 32."""
 
 
 def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
@@ -36,7 +34,8 @@ def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
     if not ways:
         return Impossible((f"GatherBlockQuantized has no {codes.dtype} table of shape {list(codes.shape)} read along axis {found.axis}",))
     signed = codes.dtype.kind == "int" and zero is not None
-    return Saying(tuple(map(Way, ways)), table.meaning, ((SIGN, "signed" if signed else None), (FORM, None)))
+    remarks = (SIGN, "signed" if signed else None), (FORM, None), (repeated.SCALES, repeated.remark(table.meaning.granularity, block))
+    return Saying(tuple(map(Way, ways)), table.meaning, remarks)
 
 
 def _operator(inputs: tuple[Expr | None, ...], attributes: Mapping[str, int], real: ElementType, shape: Shape | None) -> Op:
@@ -89,7 +88,7 @@ def _blocks(table: Step) -> tuple[Const, Const | None, int, int] | None:
             narrow = ()
         case _:
             return None
-    size = next((b for b in BLOCKS if shape[last] % b == 0), 32)
+    size = repeated.block_of(shape[last])
     wanted = (*shape[:-1], -(-shape[last] // size))
     spread = [None if c is None else packed.repeated(shaped(c, narrow), wanted) for c in (scale, zero)]
     return as_const(spread[0]), spread[1], last, size

@@ -9,8 +9,9 @@ import numpy as np
 
 from qdqtool import dtypes, packed
 from qdqtool.dialects.gather_block_quantized.splitting import gathered
-from qdqtool.dialects.gather_block_quantized.table import as_const, integers, pattern
+from qdqtool.dialects.gather_block_quantized.table import integers, pattern
 from qdqtool.expressions import Const, Expr, Op, Step, literal
+from qdqtool.packed import as_const
 from qdqtool.quantization import PerAxis, PerTensor
 
 

@@ -4,45 +4,41 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from qdqtool import dtypes, packed
+from qdqtool import dtypes, packed, repeated
 from qdqtool.dialects import Asking, Impossible, Saying, Way
-from qdqtool.dialects.gather_block_quantized.table import FORM, NATIVE, SIGN, integers, shaped
+from qdqtool.dialects.gather_block_quantized.table import FORM, NATIVE, SIGN, integers, misfit
 from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Const, Expr, Op, Step, is_const, literal
+from qdqtool.packed import shaped
 from qdqtool.quantization import Blocked, Meaning
 
 
 def split(op: Op, asking: Asking) -> Saying | Impossible:
-    table, indices = _table(op, asking), op.inputs[1]
+    table, indices = _table(op, asking), (*op.inputs, None, None)[1]
     if isinstance(table, Impossible) or indices is None:
         return table if isinstance(table, Impossible) else Impossible(("it has no indices",))
     axis = integers(op)["gather_axis"] % len(table.shape or ())
     whole = Op("Gather", (table, indices), (("axis", axis),), op.dtype, op.shape)
     parts = gathered(table, indices, axis) if table.meaning.storage in (dtypes.INT8, dtypes.UINT8) else None
-    remarks = (SIGN, None), (FORM, _form(op, table))
+    remarks = (SIGN, None), (FORM, _form(op, table)), (repeated.SCALES, None)
     return Saying((Way(whole), *(() if parts is None else (Way(parts),))), table.meaning, remarks)
 
 
 def _table(op: Op, asking: Asking) -> Step | Impossible:
-    attributes, (data, _, scale, zero) = integers(op), (*op.inputs, None)[:4]
+    attributes, (data, _, scale, zero) = integers(op), (*op.inputs, *(None,) * 4)[:4]
     if not (is_const(data) and is_const(scale) and (zero is None or is_const(zero))):
         return Impossible(("its table, scales or zero points are not constant here",))
-    axis = attributes["quantize_axis"] % len(data.shape)
+    wrong = misfit(op, data, scale, zero)
+    if wrong:
+        return Impossible(wrong)
     if data.dtype is dtypes.UINT8:
-        bits, last = attributes["bits"], len(data.shape) - 1
-        if bits not in packed.UNSIGNED or axis != last:
-            return Impossible((f"GatherBlockQuantized has no tables of {bits} bits in blocks along axis {axis}",))
+        bits = attributes["bits"]
         storage = _storage(bits, zero, asking)
         zero = _zeros(zero, scale.shape, storage, asking)
-        data = _unpacked(data, data.shape[last] * 8 // bits, storage)
-    elif data.dtype not in NATIVE:
-        return Impossible((f"GatherBlockQuantized has no {data.dtype} tables",))
-    block = attributes["block_size"] or data.shape[axis]
-    wanted = tuple(-(-n // block) if d == axis else n for d, n in enumerate(data.shape))
-    if len(scale.shape) != len(wanted) or any(have not in (1, want) for have, want in zip(scale.shape, wanted, strict=True)):
-        return Impossible((f"its scales have the shape {list(scale.shape)}, not {list(wanted)}",))
-    said = Meaning("dequantize", data.dtype, scale.dtype, scale.dtype, Blocked(axis, block))
-    return Step(said, data, packed.repeated(scale, wanted), zero, scale.dtype, data.shape)
+        data = _unpacked(data, data.shape[-1] * 8 // bits, storage)
+    axis = attributes["quantize_axis"] % len(data.shape)
+    said = Meaning("dequantize", data.dtype, scale.dtype, scale.dtype, Blocked(axis, attributes["block_size"] or data.shape[axis]))
+    return repeated.once(Step(said, data, scale, zero, scale.dtype, data.shape), asking)
 
 
 def _storage(bits: int, zero: Const | None, asking: Asking) -> ElementType:

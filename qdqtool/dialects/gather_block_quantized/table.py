@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from qdqtool import dtypes, packed
-from qdqtool.expressions import Const, Expr, Op, Step, is_const, reshape
+from qdqtool.expressions import Const, Expr, Op, Step, is_const
 from qdqtool.quantization import Blocked
 
 DOMAIN = "com.microsoft"
@@ -17,23 +18,45 @@ NATIVE = (dtypes.INT4, dtypes.UINT4, *dtypes.FLOAT8, dtypes.FLOAT4E2M1)
 PACKED = (*packed.UNSIGNED.values(), *packed.SIGNED.values())
 
 
+NUMBERS = {"bits": 4, "block_size": 128, "quantize_axis": 1, "gather_axis": 0}
+"""Attributes and their defaults."""
+
+
 def integers(op: Op) -> dict[str, int]:
     """The attributes of a node, with their defaults."""
     given = {name: value for name, value in op.attributes if isinstance(value, int)}
-    return {"bits": 4, "block_size": 128, "quantize_axis": 1, "gather_axis": 0} | given
+    return NUMBERS | given
 
 
-def shaped(const: Const, shape: tuple[int, ...]) -> Const:
-    """A constant in another shape."""
-    found = reshape(const, shape)
-    assert is_const(found)
-    return found
+def misfit(op: Op, data: Const, scale: Const, zero: Const | None) -> tuple[str, ...]:
+    """Why these constants are no table of the operator; nothing where they are."""
+    attributes, rank = integers(op), len(data.shape)
+    odd = [name for name, value in op.attributes if name in NUMBERS and not isinstance(value, int)]
+    odd += [name for name in ("quantize_axis", "gather_axis") if not -rank <= attributes[name] < rank]
+    odd += ["block_size"] if attributes["block_size"] < 0 else []
+    if odd:
+        return (f"its {odd[0]} is out of range",)
+    if data.dtype not in (dtypes.UINT8, *NATIVE) or scale.dtype not in packed.BOUNDS or (zero is not None and zero.dtype is not data.dtype):
+        types = " and ".join(str(const.dtype) for const in (data, scale, zero) if const is not None)
+        return (f"GatherBlockQuantized has no tables of {types}",)
+    bits, axis = attributes["bits"], attributes["quantize_axis"] % rank
+    if data.dtype is dtypes.UINT8 and (bits not in packed.UNSIGNED or axis != rank - 1):
+        return (f"GatherBlockQuantized has no tables of {bits} bits in blocks along axis {axis}",)
+    return _misshapen(attributes, data, {"scales": scale} if zero is None else {"scales": scale, "zero points": zero})
 
 
-def as_const(expr: Expr | None) -> Const:
-    """`expr`, which is a constant."""
-    assert is_const(expr)
-    return expr
+def _misshapen(attributes: Mapping[str, int], data: Const, parameters: Mapping[str, Const]) -> tuple[str, ...]:
+    packed_by = 8 // attributes["bits"] if data.dtype is dtypes.UINT8 else 1
+    sizes = list(data.shape)
+    sizes[-1] *= packed_by
+    axis = attributes["quantize_axis"] % len(sizes)
+    sizes[axis] = -(-sizes[axis] // (attributes["block_size"] or max(1, sizes[axis])))
+    wanted = {"scales": sizes, "zero points": [*sizes[:-1], -(-sizes[-1] // packed_by)]}
+    return tuple(
+        f"its {what} have the shape {list(const.shape)}, not {wanted[what]}"
+        for what, const in parameters.items()
+        if list(const.shape) != wanted[what]
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,8 @@ LAST = ("MatMul", "Gemm", "Add")
 INNER = ("MatMul", "Gemm", "Add", "Transpose")
 
 
-def result(
-    op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]
-) -> tuple[ElementType | None, Shape | None]:
-    a, scale = inputs[0], inputs[2] if len(inputs) > 2 else None
+def result(op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]) -> tuple[ElementType | None, Shape | None]:
+    a, _, scale = (*inputs, *(None,) * 3)[:3]
     n = attributes.get("N")
     shape = (*a.shape[:-1], n) if a is not None and a.shape and isinstance(n, int) else None
     return None if scale is None else scale.dtype, shape

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from qdqtool import dtypes, packed
+from qdqtool import dtypes, packed, repeated
 from qdqtool.dialects import Asking, Impossible, Saying, Way
-from qdqtool.dialects.matmul_nbits.patterns import Pattern, as_const, pattern
+from qdqtool.dialects.matmul_nbits.patterns import Pattern, pattern
 from qdqtool.dialects.matmul_nbits.weights import BIAS, DOMAIN, LAYOUT, LEVEL, SIGN
 from qdqtool.exactness import Exactness
 from qdqtool.expressions import Computed, Const, Expr, Op, cast, is_const, reshape
+from qdqtool.packed import as_const, shaped
 from qdqtool.quantization import Blocked, PerAxis, PerTensor
 
 REALS = (dtypes.FLOAT, dtypes.FLOAT16, dtypes.BFLOAT16)
-
-BLOCKS = (128, 64, 32, 16)
-"""For weights without blocks of a size that the operator takes: the first that K is a multiple of, else 32."""
 
 
 def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
@@ -28,22 +26,30 @@ def fuse(expr: Expr, asking: Asking) -> Saying | Impossible | None:
     scale, zero, block = weights
     codes = as_const(step.x) if found.along else packed.turned(as_const(step.x))
     n, k = codes.shape
-    level = asking.remark(LEVEL)
-    attributes = {
-        "K": k,
-        "N": n,
-        "bits": codes.dtype.bits,
-        "block_size": block,
-        **({} if level is None else {"accuracy_level": int(level)}),
-    }
+    attributes = {"K": k, "N": n, "bits": codes.dtype.bits, "block_size": block, **_level(asking)}
     rows = packed.packed(codes, (n, -(-k // block), block * codes.dtype.bits // 8), 0, zero)
     inputs = [found.a, rows, scale, _packed_zeros(codes, scale, zero), None, None if found.bias is None else reshape(found.bias, (n,))]
     while inputs[-1] is None:
         inputs.pop()
-    signed = codes.dtype.kind == "int" and zero is not None
-    remarks = (LEVEL, None), (BIAS, None), (LAYOUT, "transposed" if found.along else None), (SIGN, "signed" if signed else None)
     op = Op("MatMulNBits", tuple(inputs), tuple(sorted(attributes.items())), real, expr.shape, DOMAIN)
-    return Saying((Way(op, Exactness.ROUNDING, packed.BOUNDS[real]),), step.meaning, remarks)
+    return Saying((Way(op, Exactness.ROUNDING, packed.BOUNDS[real]),), step.meaning, _remarks(found, block))
+
+
+def _level(asking: Asking) -> dict[str, int]:
+    """What the operator had before it was split, if anything."""
+    level = asking.remark(LEVEL)
+    return {} if level is None else {"accuracy_level": int(level)}
+
+
+def _remarks(found: Pattern, block: int) -> tuple[tuple[str, str | None], ...]:
+    storage = as_const(found.step.x).dtype
+    return (
+        (LEVEL, None),
+        (BIAS, None),
+        (LAYOUT, "transposed" if found.along else None),
+        (SIGN, "signed" if storage.kind == "int" and found.step.zero_point is not None else None),
+        (repeated.SCALES, repeated.remark(found.step.meaning.granularity, block)),
+    )
 
 
 def _packed_zeros(codes: Const, scale: Const, zero: Const | None) -> Const | None:
@@ -81,11 +87,11 @@ def _blocks(found: Pattern) -> tuple[Const, Const | None, int] | None:
             block = _block(old, k)
             spread = [_reblocked(p if found.along else packed.turned(p), min(old, k), block, k) for p in parts] if block else []
         case PerAxis(axis) if axis != found.along:
-            block = next((b for b in BLOCKS if k % b == 0), 32)
-            spread = [_repeated(as_const(reshape(p, (p.shape[0], 1))), -(-k // block)) for p in parts]
+            block = repeated.block_of(k)
+            spread = [_repeated(shaped(p, (p.shape[0], 1)), -(-k // block)) for p in parts]
         case PerTensor():
-            block, n = next((b for b in BLOCKS if k % b == 0), 32), as_const(step.x).shape[1 - found.along]
-            spread = [packed.repeated(as_const(reshape(p, ())), (n, -(-k // block))) for p in parts]
+            block, n = repeated.block_of(k), as_const(step.x).shape[1 - found.along]
+            spread = [packed.repeated(shaped(p, ()), (n, -(-k // block))) for p in parts]
         case _:
             return None
     return (spread[0], spread[1] if len(spread) > 1 else None, block) if spread else None
@@ -94,7 +100,7 @@ def _blocks(found: Pattern) -> tuple[Const, Const | None, int] | None:
 def _block(old: int, k: int) -> int:
     """The largest power of two that blocks of that size are made of; 0 when it is less than 16."""
     if old >= k and old & (old - 1):
-        return next((b for b in BLOCKS if k % b == 0), 32)
+        return repeated.block_of(k)
     power = old & -old
     return power if power >= 16 else 0
 

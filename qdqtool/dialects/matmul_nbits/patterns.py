@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from qdqtool import packed
 from qdqtool.expressions import Const, Expr, Op, Runtime, Step, is_const
+from qdqtool.packed import as_const
 from qdqtool.quantization import Blocked, PerAxis
 
 
@@ -84,9 +85,3 @@ def narrowed_bias(bias: Expr, count: int) -> Expr:
     if is_const(bias):
         return packed.first(bias, len(bias.shape) - 1, count) if bias.shape else bias
     return replace(bias, shape=(count,)) if isinstance(bias, Runtime) else bias
-
-
-def as_const(expr: Expr) -> Const:
-    """`expr`, which is a constant."""
-    assert is_const(expr)
-    return expr

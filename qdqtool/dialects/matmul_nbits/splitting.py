@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from qdqtool import dtypes, packed
+from qdqtool import dtypes, packed, repeated
 from qdqtool.dialects import Asking, Impossible, Saying, Way
 from qdqtool.dialects.matmul_nbits.weights import BIAS, LAYOUT, LEVEL, SIGN, Weights, operands, read
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Computed, Const, Expr, Op, Runtime, Step, binary, cast, is_const, literal, walk
+from qdqtool.expressions import Computed, Const, Expr, Op, Runtime, Step, binary, cast, literal, walk
 from qdqtool.quantization import Blocked, Meaning, PerTensor
 
 
@@ -20,13 +20,27 @@ def split(op: Op, asking: Asking) -> Saying | Impossible:
     found, (a, *_, bias) = read(op), operands(op)
     if isinstance(found, Impossible) or a is None:
         return found if isinstance(found, Impossible) else Impossible(("it multiplies nothing",))
+    if found.groups is not None and not _within(found, asking):
+        return Impossible((f"its groups (g_idx) are not all among the {found.blocks} blocks",))
     if a.dtype is None and isinstance(a, Runtime):
         a = replace(a, dtype=op.dtype)
     ways = tuple(Way(_product(*pair, bias, op), _exactness(found), packed.BOUNDS[op.dtype]) for pair in _pairs(found, a, op.dtype, asking))
     level = dict(op.attributes).get("accuracy_level")
-    remarks = (LEVEL, None if level is None else str(level)), (BIAS, None if bias is None else "1"), (LAYOUT, None), (SIGN, None)
+    remarks = (
+        (LEVEL, None if level is None else str(level)),
+        (BIAS, None if bias is None else "1"),
+        (LAYOUT, None),
+        (SIGN, None),
+        (repeated.SCALES, None),
+    )
     said = next(e.meaning for e in walk(ways[0].expr) if isinstance(e, Step))
     return Saying(ways, said, remarks)
+
+
+def _within(weights: Weights, asking: Asking) -> bool:
+    assert weights.groups is not None
+    low, high = asking.fact("value_range", weights.groups)
+    return bool(low >= 0 and high < weights.blocks)
 
 
 def _product(a: Expr, weights: Expr, bias: Expr | None, op: Op) -> Expr:
@@ -90,7 +104,7 @@ def _step(weights: Weights, real: ElementType, asking: Asking, order: Const | No
     if not transposed:
         codes, scale, zero = packed.turned(codes), packed.turned(scale), None if zero is None else packed.turned(zero)
     said = Meaning("dequantize", storage, real, scale.dtype, Blocked(1 if transposed else 0, weights.block))
-    return Step(said, codes, scale, zero, real, codes.shape)
+    return repeated.once(Step(said, codes, scale, zero, real, codes.shape), asking)
 
 
 def _zeros(weights: Weights, storage: ElementType, asking: Asking) -> Const | None:
@@ -124,9 +138,7 @@ def _difference(weights: Weights, real: ElementType) -> Expr:
 
 
 def _wide(const: Const) -> Const:
-    wide = cast(const, dtypes.FLOAT)
-    assert is_const(wide)
-    return wide
+    return packed.as_const(cast(const, dtypes.FLOAT))
 
 
 def _float_zeros(weights: Weights) -> Const:

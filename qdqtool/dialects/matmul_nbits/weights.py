@@ -52,10 +52,28 @@ def read(op: Op) -> Weights | Impossible:
     if not (is_const(rows) and is_const(scale) and (zero is None or is_const(zero)) and (groups is None or is_const(groups))):
         return Impossible(("its weights, scales, zero points or groups are not constant here",))
     found = Weights(n, k, bits, block, rows, scale, zero, groups)
-    wrong = _misshapen(found)
+    wrong = _mistyped(found) or _misshapen(found) or _unfit(op, found)
     if wrong:
         return Impossible(wrong)
     return replace(found, rows=_by_rows(rows, n), scale=_by_rows(scale, n), zero=None if zero is None else _by_rows(zero, n))
+
+
+def _mistyped(weights: Weights) -> tuple[str, ...]:
+    types = [("weights", weights.rows, (dtypes.UINT8,)), ("scales", weights.scale, tuple(packed.BOUNDS))]
+    if weights.zero is not None:
+        types.append(("zero points", weights.zero, (dtypes.UINT8, *packed.BOUNDS)))
+    return tuple(f"MatMulNBits has no {what} of {const.dtype}" for what, const, known in types if const.dtype not in known)
+
+
+def _unfit(op: Op, weights: Weights) -> tuple[str, ...]:
+    """What else it reads does not fit its weights."""
+    a, *_, bias = operands(op)
+    reasons = []
+    if a is not None and a.shape is not None and (not a.shape or a.shape[-1] not in (None, weights.k)):
+        reasons.append(f"its input has the shape {list(a.shape)}, and K is {weights.k}")
+    if bias is not None and bias.shape is not None and (not bias.shape or bias.shape[-1] not in (None, weights.n)):
+        reasons.append(f"its bias has the shape {list(bias.shape)}, and N is {weights.n}")
+    return tuple(reasons)
 
 
 def _misshapen(weights: Weights) -> tuple[str, ...]:
@@ -63,16 +81,15 @@ def _misshapen(weights: Weights) -> tuple[str, ...]:
     sizes = [("weights", weights.rows, n * blocks * weights.block * bits // 8), ("scales", weights.scale, n * blocks)]
     if weights.zero is not None:
         sizes.append(("zero points", weights.zero, n * (-(-blocks * bits // 8) if weights.zero.dtype is dtypes.UINT8 else blocks)))
-    if weights.groups is not None:
-        sizes.append(("groups", weights.groups, weights.k))
-    return tuple(f"its {what} have the shape {list(const.shape)}" for what, const, size in sizes if prod(const.shape) != size)
+    wrong = [(what, const) for what, const, size in sizes if prod(const.shape) != size]
+    if weights.groups is not None and weights.groups.shape != (weights.k,):
+        wrong.append(("groups", weights.groups))
+    return tuple(f"its {what} have the shape {list(const.shape)}" for what, const in wrong)
 
 
 def _by_rows(const: Const, n: int) -> Const:
     """``[N, rest]``."""
-    shaped = reshape(const, (n, prod(const.shape) // n))
-    assert is_const(shaped)
-    return shaped
+    return packed.shaped(const, (n, prod(const.shape) // n))
 
 
 def narrowed(op: Op, limit: int) -> Op:

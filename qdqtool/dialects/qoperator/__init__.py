@@ -17,4 +17,4 @@ __all__ = ["DOMAIN", "INNER", "LAST", "LIKE", "NAME", "OPERATORS", "fuse", "mean
 
 NAME = "qoperator"
 LAST = ("QuantizeLinear", "Gemm")
-INNER = (*dict.fromkeys(form.plain for form in FORMS.values()), "Transpose")
+INNER = (*dict.fromkeys(form.plain for form in FORMS.values()), "Relu", "Transpose")

@@ -11,7 +11,7 @@ from qdqtool import dtypes
 from qdqtool.dialects import Saying, Way
 from qdqtool.dialects.qoperator.forms import SUM
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Expr, Op, Shape, binary
+from qdqtool.expressions import Expr, Op, Shape, Step, binary
 from qdqtool.integers import Unsayable, dequantized, integer_product, scaled
 
 
@@ -44,11 +44,11 @@ def _product(op: Op, a: tuple[Expr | None, ...], b: tuple[Expr | None, ...], bia
     if x is None or x_scale is None or y is None or y_scale is None:
         raise Unsayable("an operand or its scale is missing")
     left, right = dequantized(x, x_scale, x_zero, None), dequantized(y, y_scale, y_zero, -1)
-    result = (
-        scaled(integer_product("MatMulInteger", left, right, (), op.shape), left, right)
-        if exact
-        else Op("MatMul", (left, right), (), op.dtype, op.shape)
-    )
+    result = _integers(left, right, op.shape) if exact else Op("MatMul", (left, right), (), op.dtype, op.shape)
     whole = result if bias is None else binary("Add", result, bias)
     way = Way(whole) if exact else Way(whole, Exactness.ROUNDING, SUM)
     return Saying((way,), right.meaning)
+
+
+def _integers(left: Step, right: Step, shape: Shape | None) -> Op:
+    return scaled(integer_product("MatMulInteger", left, right, (), shape), left, right)

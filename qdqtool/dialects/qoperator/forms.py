@@ -17,7 +17,7 @@ DOMAIN = "com.microsoft"
 Slots = tuple[int, int, int]
 """Where codes, scale and zero point stand."""
 
-STEP = Bound(steps=1)
+STEP = Bound(steps=1, ties=True)
 """Integers are added up exactly and scaled once; the plain operator rounds on the way, and some kernels add the zero point before they
 round. Both can move a value that lies near a tie by one step."""
 
@@ -41,6 +41,11 @@ class Form:
     def exactness(self) -> Exactness:
         return Exactness.ROUNDING if self.bound else Exactness.BIT_EQUAL
 
+    @property
+    def weighted(self) -> bool:
+        """Its second operand may be weights, with scales for each channel."""
+        return len(self.reads) == 2 and self.plain in ("Conv", "MatMul", "Gemm")
+
 
 def _one(plain: str, bound: Bound = STEP) -> Form:
     return Form(plain, ((0, 1, 2),), (3, 4), bound=bound)
@@ -49,6 +54,9 @@ def _one(plain: str, bound: Bound = STEP) -> Form:
 def _two(plain: str, bias: int | None = None, domain: str = DOMAIN) -> Form:
     return Form(plain, ((0, 1, 2), (3, 4, 5)), (6, 7), bias, domain=domain)
 
+
+RELU = "qdqtool.relu"
+"""Remark in the metadata of nodes: a Relu came before the quantize, whose lowest code stands for 0 and does the same."""
 
 FORMS: Mapping[str, Form] = {
     "QLinearConv": _two("Conv", 8, ""),
@@ -75,12 +83,17 @@ LAST_CHANNELS = ("QLinearConv", "QLinearAveragePool", "QLinearGlobalAveragePool"
 
 
 def _like(name: str, form: Form) -> StandIn:
-    """Codes have the type of the first operand's, and the shape of the plain operator's result."""
+    """Codes have the type of the first operand's, and the shape of the plain operator's result.
 
-    def like(count: int, attributes: Mapping[str, int]) -> tuple[str, Sequence[int]] | None:
-        slots = range(2, count, 3) if name == "QLinearConcat" else (*form.free, *(s[0] for s in form.reads))
-        real = form.gives is None or count <= form.gives[0]
-        return None if attributes.get("channels_last", 0) or real else (form.plain, slots)
+    Quantizers have been seen to add an int32 bias by QLinearAdd, which no kernel takes; the result has the type of its zero point.
+    """
+
+    def like(types: Sequence[int | None], attributes: Mapping[str, int]) -> tuple[str, Sequence[int]] | None:
+        slots = range(2, len(types), 3) if name == "QLinearConcat" else (*form.free, *(s[0] for s in form.reads))
+        if form.gives is None or len(types) <= form.gives[1] or attributes.get("channels_last", 0):
+            return None
+        given = types[form.gives[1]]
+        return form.plain, sorted(slots, key=lambda slot: types[slot] not in (None, given)) if form.plain in ("Add", "Mul") else slots
 
     return like
 

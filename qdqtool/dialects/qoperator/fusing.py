@@ -8,7 +8,7 @@ import numpy as np
 
 from qdqtool import dtypes, packed
 from qdqtool.dialects import Asking, Impossible, Saying, Way
-from qdqtool.dialects.qoperator.forms import DOMAIN, FORMS, SUM, channels
+from qdqtool.dialects.qoperator.forms import DOMAIN, FORMS, RELU, SUM, channels
 from qdqtool.dialects.qoperator.patterns import Pattern, attributes_of, pattern
 from qdqtool.dtypes import ElementType
 from qdqtool.exactness import Exactness
@@ -42,6 +42,8 @@ def _fused(found: Pattern, expr: Expr, asking: Asking) -> Saying:
     free, quantized, bias = _operands(found)
     steps = [_dequantized(name, x, channels(blank, number) if number else None) for number, x in enumerate(quantized)]
     _fit(name, steps, found.given, asking)
+    if found.relu and not _cuts(found.given, asking):
+        raise Unsayable("its Relu cuts what its zero point would not")
     inputs: list[Expr | None] = [*free, *(part for step in steps for part in _parts(step))]
     given = [] if found.given is None else _parts(found.given)[1:]
     if name == "QLinearConcat":
@@ -54,8 +56,8 @@ def _fused(found: Pattern, expr: Expr, asking: Asking) -> Saying:
     assert expr.dtype is not None
     op = Op(name, tuple(inputs), attributes, expr.dtype, expr.shape, domain)
     bound = SUM if found.given is None else form.bound
-    said = steps[1].meaning if form.bias is not None or name in PRODUCTS else (found.given or steps[0]).meaning
-    return Saying((Way(op, Exactness.ROUNDING if bound else Exactness.BIT_EQUAL, bound),), said)
+    said = steps[1].meaning if form.weighted else (found.given or steps[0]).meaning
+    return Saying((Way(op, Exactness.ROUNDING if bound else Exactness.BIT_EQUAL, bound),), said, ((RELU, "1" if found.relu else None),))
 
 
 def _operands(found: Pattern) -> tuple[list[Expr | None], list[Expr | None], Expr | None]:
@@ -101,6 +103,14 @@ def _fit(name: str, steps: list[Step], given: Step | None, asking: Asking) -> No
     zero = steps[1].zero_point if name == "QLinearConv" else None
     if zero is not None and zero.shape not in ONE and not (is_const(zero) and len(set(asking.fact("value_range", zero))) == 1):
         raise Unsayable("the zero points of its weights differ, and QLinearConv takes one for all")
+
+
+def _cuts(given: Step | None, asking: Asking) -> bool:
+    """Whether a quantize turns all that is negative into the code of 0."""
+    if given is None or given.meaning.storage is None or not is_const(given.scale) or asking.fact("value_range", given.scale)[0] <= 0:
+        return False
+    zero, low = given.zero_point, given.meaning.storage.low
+    return low == 0 if zero is None else is_const(zero) and asking.fact("value_range", zero) == (low, low)
 
 
 def _parts(step: Step) -> tuple[Expr | None, ...]:

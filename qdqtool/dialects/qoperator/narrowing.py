@@ -16,7 +16,7 @@ def narrowed(expr: Expr, limit: int) -> Expr:
     if isinstance(expr, Op) and expr.op in FORMS:
         return _operator(expr, limit)
     found = pattern(expr)
-    if found is None or len(found.operands) < 2 or FORMS[found.name].plain not in ("Conv", "MatMul", "Gemm"):
+    if found is None or not FORMS[found.name].weighted:
         return expr
     weights = found.operands[1]
     blank = Op(found.name, (), found.plain.attributes, found.plain.dtype, None)
@@ -34,7 +34,7 @@ def _count(codes: Expr, axis: int | None, limit: int, groups: int) -> int | None
 
 def _operator(op: Op, limit: int) -> Op:
     form = FORMS[op.op]
-    if len(form.reads) < 2 or form.plain not in ("Conv", "MatMul", "Gemm"):
+    if not form.weighted:
         return op
     slots, axis = form.reads[1], channels(op, 1)
     codes = op.inputs[slots[0]]

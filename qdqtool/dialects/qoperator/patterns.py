@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from qdqtool.dialects.qoperator.forms import FORMS, LAST_CHANNELS, integer
-from qdqtool.dialects.qoperator.plain import turned
+from qdqtool.dialects.qoperator.forms import FORMS, LAST_CHANNELS
+from qdqtool.dialects.qoperator.plain import BEYOND, counts_beyond, turned
 from qdqtool.expressions import Attribute, Expr, Op, Step
 from qdqtool.integers import Unsayable
 
@@ -20,13 +20,17 @@ INTEGER: Mapping[str, str] = {form.plain: name for name, form in FORMS.items() i
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What stands between dequantize and quantize; `last` tells that its channels are moved there and back."""
+    """What stands between dequantize and quantize.
+
+    `last` tells that its channels are moved there and back, `relu` that a Relu comes after it.
+    """
 
     name: str
     plain: Op
     operands: tuple[Expr | None, ...]
     given: Step | None
     last: bool = False
+    relu: bool = False
 
 
 def pattern(expr: Expr) -> Pattern | None:
@@ -36,6 +40,9 @@ def pattern(expr: Expr) -> Pattern | None:
             first = _untransposed(plain, back)
             last = INTEGER.get(plain.op, "") in LAST_CHANNELS
             return None if first is None or not last else _found(plain, (first, *plain.inputs[1:]), expr, last=True)
+        case Step(said, Op("Relu", (Op() as plain,))) if said.kind == "quantize":
+            found = _found(plain, plain.inputs, expr, last=False)
+            return None if found is None else replace(found, relu=True)
         case Step(said, Op() as plain) if said.kind == "quantize":
             return _found(plain, plain.inputs, expr, last=False)
         case Op("Gemm", (Step(one), Step(other), *_)) if one.kind == other.kind == "dequantize":
@@ -63,8 +70,10 @@ def attributes_of(found: Pattern, opset: int) -> tuple[tuple[str, Attribute], ..
     given = dict(found.plain.attributes)
     if given.pop("beta", 1.0) != 1.0 and len(found.operands) > 2:
         raise Unsayable("its Gemm scales the bias (beta)")
-    if found.name == "QLinearAveragePool" and (integer(found.plain, "ceil_mode") or set(_numbers(given.pop("dilations", ()))) - {1}):
-        raise Unsayable("its AveragePool counts windows up (ceil_mode) or is dilated")
+    if found.name == "QLinearAveragePool" and counts_beyond(found.plain):
+        raise Unsayable(BEYOND)
+    if found.name == "QLinearAveragePool" and set(_numbers(given.pop("dilations", ()))) - {1}:
+        raise Unsayable("its AveragePool is dilated")
     if found.name == "QLinearSoftmax":
         given = {"axis": -1 if opset >= 13 else 1, "opset": opset} | given
     return tuple(sorted((given | ({"channels_last": 1} if found.last else {})).items()))

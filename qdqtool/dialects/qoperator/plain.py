@@ -15,8 +15,10 @@ OWN = ("channels_last", "opset")
 """Attributes that the plain operators have no word for."""
 
 
-def results(op: Op, operands: Sequence[Expr]) -> list[Expr]:
+def results(op: Op, operands: Sequence[Expr], goal: int) -> list[Expr]:
     """The ways to say the result of an integer operator on real operands; with channels last, between two Transposes."""
+    if op.op == "QLinearSoftmax":
+        return [_softmax(op, operands[0], goal)]
     if not integer(op, "channels_last"):
         return list(_built(op, operands))
     inner = [turned(operands[0], _rank(op, operands), last=False), *operands[1:]]
@@ -40,8 +42,8 @@ def _rank(op: Op, operands: Sequence[Expr]) -> int:
     shape = x.shape if x.shape is not None else rest[0].shape if rest else None
     if shape is None and isinstance(kernel, tuple):
         return len(kernel) + 2
-    if shape is None:
-        raise Unsayable("its channels are last, and its rank is not known here")
+    if shape is None or len(shape) < 3:
+        raise Unsayable("its channels are last, and its rank is not known here, or below 3")
     return len(shape)
 
 
@@ -65,10 +67,24 @@ def _gemm(op: Op, operands: Sequence[Expr]) -> list[Op]:
     return found if len(operands) > 2 or real is None else [*found, _op(op, [*operands, literal(0.0, real, (1,))])]
 
 
+BEYOND = "it counts windows up (ceil_mode) and the padding in (count_include_pad), where ONNX Runtime's two kernels differ"
+
+
+def counts_beyond(op: Op) -> bool:
+    """An average over windows that reach out of the padding, and count what lies there."""
+    return bool(integer(op, "ceil_mode") and integer(op, "count_include_pad"))
+
+
 def _pooled(op: Op, operands: Sequence[Expr]) -> list[Op]:
-    if integer(op, "ceil_mode"):
-        raise Unsayable("it counts windows up (ceil_mode), in which ONNX Runtime's two kernels differ")
+    if counts_beyond(op):
+        raise Unsayable(BEYOND)
     return [_op(op, operands)]
+
+
+def _joined(op: Op, operands: Sequence[Expr]) -> list[Op]:
+    """Its axis counted from the front, as opsets below 11 want it."""
+    axis, shape = integer(op, "axis"), operands[0].shape
+    return [_op(op, operands, {"axis": axis if not shape or axis >= 0 else axis + len(shape)})]
 
 
 def _mean(op: Op, operands: Sequence[Expr]) -> list[Op]:
@@ -85,15 +101,18 @@ def _with_axes(mean: Op, axes: tuple[int | float, ...]) -> Op:
     return Op(mean.op, (*mean.inputs, literal(axes, dtypes.INT64)), mean.attributes, mean.dtype, mean.shape)
 
 
-def _softmax(op: Op, operands: Sequence[Expr]) -> list[Op]:
-    """Along the last axis, where all opsets agree: others are moved there, or below opset 13 flattened together."""
-    (x,), (axis, opset) = operands, (integer(op, "axis", -1), integer(op, "opset", 13))
+def _softmax(op: Op, x: Expr, goal: int) -> Op:
+    """Along its axis where the opsets agree; else that axis is moved to the end, or dimensions are flattened as below opset 13."""
+    axis, opset = integer(op, "axis", -1), integer(op, "opset", 13)
     rank = None if x.shape is None else len(x.shape)
-    if axis == -1 or (rank is not None and axis % rank == rank - 1):
-        return [_soft(op, x, -1 if rank is None else rank - 1)]
+    if rank is not None and not -rank <= axis < rank:
+        raise Unsayable(f"it has no axis {axis}")
+    last = axis == -1 or (rank is not None and axis % rank == rank - 1)
+    if last or (opset >= 13) == (goal >= 13):
+        return _soft(op, x, axis if rank is None else axis % rank)
     if rank is None:
         raise Unsayable("its rank is not known here, nor whether its axis is the last")
-    return [_moved(op, x, axis % rank, rank) if opset >= 13 else _flat(op, x, axis % rank)]
+    return _moved(op, x, axis % rank, rank) if opset >= 13 else _flat(op, x, axis % rank)
 
 
 def _soft(op: Op, x: Expr, axis: int) -> Op:
@@ -119,4 +138,4 @@ def _flat(op: Op, x: Expr, axis: int) -> Op:
     return whole
 
 
-_BUILT: Mapping[str, Build] = {"Gemm": _gemm, "AveragePool": _pooled, "ReduceMean": _mean, "Softmax": _softmax}
+_BUILT: Mapping[str, Build] = {"Gemm": _gemm, "AveragePool": _pooled, "Concat": _joined, "ReduceMean": _mean}

@@ -11,9 +11,12 @@ from qdqtool.dtypes import ElementType
 from qdqtool.expressions import Attribute, Expr, Op, Shape
 from qdqtool.quantization import Meaning, PerAxis, PerTensor
 
+MOST = 9
+"""Operands of any operator that has no more of them the more it joins."""
+
 
 def result(op: str, attributes: Mapping[str, Attribute], inputs: Sequence[Expr | None]) -> tuple[ElementType | None, Shape | None]:
-    form, operands = FORMS[op], (*inputs, *(None,) * 9)
+    form, operands = FORMS[op], (*inputs, *(None,) * MOST)
     codes = [None if (part := operands[slots[0]]) is None else part.shape for slots in form.reads]
     if form.plain in ("Add", "Mul", "Where"):
         shape = _broadcast(codes)
@@ -31,7 +34,7 @@ def _type(op: str, operands: Sequence[Expr | None]) -> ElementType | None:
         scale = operands[form.reads[0][1]]
         return None if scale is None else scale.dtype
     if operands[form.gives[0]] is None:
-        scale = operands[form.reads[0][1]]
+        scale = operands[form.reads[0][1]] if op == "QGemm" else None
         return None if scale is None else scale.dtype
     places = (form.gives[1], *(slots[0] for slots in form.reads), *((2, 4) if op == "QLinearConcat" else ()))
     known = (part.dtype for slot in places if (part := operands[slot]) is not None)
@@ -55,15 +58,14 @@ def _any_of_rank(plain: str, codes: Sequence[Shape | None], attributes: Mapping[
 
 def meaning(op: Op) -> Meaning | None:
     """What it says about its weights, else about its result."""
-    form, operands = FORMS[op.op], (*op.inputs, *(None,) * 9)
-    weights = len(form.reads) == 2 and form.plain in ("Conv", "MatMul", "Gemm")
-    slots = form.reads[1] if weights else (0, *form.gives) if form.gives is not None else form.reads[0]
+    form, operands = FORMS[op.op], (*op.inputs, *(None,) * MOST)
+    slots = form.reads[1] if form.weighted else (0, *form.gives) if form.gives is not None else form.reads[0]
     codes, scale = operands[slots[0]], operands[slots[1]]
     if scale is None:
         return None
     axis, rank = channels(op, len(form.reads) - 1), None if codes is None or codes.shape is None else len(codes.shape)
     vector = scale.shape not in ((), (1,)) and axis is not None and rank is not None
     granularity = PerAxis(axis % rank) if vector and axis is not None and rank else PerTensor()
-    if weights or form.gives is None:
+    if form.weighted or form.gives is None:
         return Meaning("dequantize", None if codes is None else codes.dtype, scale.dtype, scale.dtype, granularity)
     return Meaning("quantize", op.dtype, scale.dtype, scale.dtype, granularity, dtypes.FLOAT)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from qdqtool.dialects import Asking, Impossible, Saying, Way
 from qdqtool.dialects.qoperator import floating
-from qdqtool.dialects.qoperator.forms import FORMS, SUM, Slots, channels, reads
+from qdqtool.dialects.qoperator.forms import FORMS, RELU, SUM, Slots, channels, reads
 from qdqtool.dialects.qoperator.plain import results
 from qdqtool.expressions import Expr, Op, Runtime, Step, literal
 from qdqtool.integers import Unsayable, bias, dequantized, product, quantized
@@ -17,34 +17,46 @@ def split(op: Op, asking: Asking) -> Saying | Impossible:
     try:
         if op.op in floating.SPLIT:
             return floating.SPLIT[op.op](op, exact=asking.exact)
-        return _split(op)
+        return _split(op, asking)
     except Unsayable as reason:
         return Impossible((str(reason),))
 
 
-def _split(op: Op) -> Saying:
+def _split(op: Op, asking: Asking) -> Saying:
     form = FORMS[op.op]
     steps = [step_of(op, slots, number) for number, slots in enumerate(reads(op))]
+    if not steps:
+        raise Unsayable("it joins nothing")
     operands: list[Expr] = [*(_operand(op, slot, "condition") for slot in form.free), *steps]
     if form.bias is not None and (codes := operand(op, form.bias)) is not None:
         operands.append(bias(codes, _of_sums(op, steps)))
     said: Meaning = steps[-1].meaning
     ways = []
-    for result in results(op, operands):
+    for plain in results(op, operands, asking.goal):
+        result = plain if asking.remark(RELU) is None else _cut(plain)
         scale = None if form.gives is None else operand(op, form.gives[0])
         if scale is None or form.gives is None:
             ways.append(Way(result, form.exactness, SUM))
             continue
-        step = quantized(result, scale, operand(op, form.gives[1]), op.dtype)
-        said = step.meaning if len(reads(op)) != 2 or form.bias is None else said
+        zero = operand(op, form.gives[1])
+        if zero is not None and zero.dtype not in (None, *(step.meaning.storage for step in steps)):
+            raise Unsayable(f"its result is {zero.dtype}, which none of its operands is")
+        step = quantized(result, scale, zero, op.dtype)
+        said = said if form.weighted else step.meaning
         ways.append(Way(step, form.exactness, form.bound))
-    return Saying(tuple(ways), said)
+    return Saying(tuple(ways), said, ((RELU, None),))
+
+
+def _cut(plain: Expr) -> Op:
+    """Before its Relu was left out."""
+    assert plain.dtype is not None
+    return Op("Relu", (plain,), (), plain.dtype, plain.shape)
 
 
 def _of_sums(op: Op, steps: list[Step]) -> Expr:
     """The scale of what the products are added up to."""
     alpha, scale = dict(op.attributes).get("alpha", 1.0), steps[0].scale
-    if alpha != 1.0 and steps[0].scale.dtype is not None:
+    if isinstance(alpha, float) and alpha != 1.0 and steps[0].scale.dtype is not None:
         scale = product(scale, literal(alpha, steps[0].scale.dtype))
     return product(scale, steps[1].scale)
 

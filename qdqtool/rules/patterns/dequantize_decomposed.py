@@ -7,7 +7,7 @@ float32 weight at load: four times the memory for 8 bits, eight for 4 (MiniLM: 2
 
 **Good**: ``DequantizeLinear(w, scale, 8)``
 
-**Fix**: ``qdqtool convert --simplify`` writes the dequantize where it means the same.
+**Fix**: ``qdqtool convert --opset N --simplify`` writes the dequantize where it means the same; N may be the opset that the model has.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def check(subject: Subject) -> Iterator[Problem]:
             grows = prod(codes.shape) * 4 / codes.dtype.nbytes(prod(codes.shape))
             what = f"constant '{codes.name}' {codes.dtype}{list(codes.shape)} is dequantized by Cast and Mul"
             message = f"{what}: runtimes fold it to float, {grows:.0f} times as large"
-            yield subject.problem(place, message, "use DequantizeLinear", about=codes.name)
+            yield subject.problem(place, message, f"qdqtool convert --opset {subject.opset} --simplify", about=codes.name)
 
 
 def _codes(subject: Subject, scope: Scope, name: str, cast: bool, depth: int) -> Stored | None:

@@ -35,5 +35,5 @@ def check(subject: Subject) -> Iterator[Problem]:
     if shared:
         place, readers = shared[0]
         nodes = counted(len(shared), "dequantize node has", "dequantize nodes have")
-        message = f"{nodes} several readers, the first {readers}"
-        yield subject.problem(place, message, "a copy for each reader, where a compiler wants that")
+        message = f"{nodes} several readers (the first {readers})"
+        yield subject.problem(place, message, "nothing to do for ONNX Runtime; a compiler may want a copy for each reader")

@@ -8,6 +8,8 @@ computes the Gemm in float otherwise (seen in its optimized models). Conv, MatMu
 **Good**: ``Gemm(x, DequantizeLinear(int8 w, scale, 0))``
 
 **Fix**: ``--fix`` writes a zero point of zeros.
+
+**Runtimes**: ONNX Runtime; for others nothing is reported.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from qdqtool import dtypes
 from qdqtool.expressions import known
 from qdqtool.findings import Problem
 from qdqtool.linting import mends
+from qdqtool.linting.fusion import applies
 from qdqtool.linting.layers import is_weight
 from qdqtool.linting.scales import operand_name
 from qdqtool.linting.subject import Subject
@@ -30,7 +33,7 @@ STAGE = "graph"
 
 def check(subject: Subject) -> Iterator[Problem]:
     seen: set[Place] = set()
-    for layer in subject.layers:
+    for layer in subject.layers if applies(subject) else ():
         steps = (layer.data.step, layer.weight.step)
         if layer.op != "Gemm" or None in steps or not is_weight(subject, layer.weight):
             continue

@@ -36,10 +36,10 @@ def check(subject: Subject) -> Iterator[Problem]:
     traced = {(place, operand.slot) for place, operand in operands if operand.step is not None}
     layers = {layer.place for layer in subject.layers if layer.data.step is not None and layer.weight.step is not None}
     for op, count in INPUTS.items():
-        for place in subject.nodes(op):
+        for place in (p for p in subject.nodes(op) if _goes_into_quantize(subject, p)):
             slots = range(len(subject.node(place).input[:count]))
             left = [s for s in slots if (place, s) not in traced and not is_step(subject, subject.producer(place, s), "dequantize")]
-            if left and len(left) < len(slots) and _goes_into_quantize(subject, place):
+            if left and len(left) < len(slots):
                 yield _problem(subject, place, left, len(slots), subject.producer(place, left[0]) in layers)
 
 

@@ -10,6 +10,8 @@ and a graph output. Gemm and MatMul have integer kernels with float output, and 
 **Good**: ``Conv -> Q -> DQ -> LeakyRelu -> Q``
 
 **Fix**: a quantize and dequantize after the Conv; for Relu, a zero point at the low end.
+
+**Runtimes**: ONNX Runtime; for others nothing is reported. TensorRT takes Relu and Clip into its kernels whatever the codes.
 """
 
 from __future__ import annotations
@@ -23,9 +25,12 @@ CODE = "QDQ308"
 SEVERITY = "warning"
 STAGE = "graph"
 
+AFTER = "put a quantize and dequantize after the Conv"
+CLOSER = "codes that end where the activation does: for Relu, a zero point at the low end (uint8 0, int8 -128)"
+
 
 def check(subject: Subject) -> Iterator[Problem]:
     for place, reason in subject.obstacles.items():
         if reason:
-            message = f"Conv has quantized input and weight, but its output {reason}"
-            yield subject.problem(place, message, "put a quantize and dequantize after the Conv")
+            message = f"computed in float: input and weight are quantized, but the output {reason}"
+            yield subject.problem(place, message, CLOSER if " through " in reason else AFTER)

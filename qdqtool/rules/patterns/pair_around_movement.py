@@ -44,7 +44,7 @@ def check(subject: Subject) -> Iterator[Problem]:
     if same:
         operators = counted(len(same), "operator that only moves values stands", "operators that only move values stand")
         message = f"{operators} between dequantize and quantize of the same parameters"
-        yield subject.problem(same[0], message, "it could work on the codes", severity="info")
+        yield subject.problem(same[0], message, "nothing to do for ONNX Runtime, which moves the codes itself", severity="info")
 
 
 def _per_tensor(subject: Subject, *places: Place) -> bool:

@@ -1,15 +1,14 @@
 """Codes are dequantized and quantized again with other parameters, with nothing between.
 
-**Why it matters**: each value is rounded twice, and everything outside the narrower range is cut off. ONNX Runtime 1.32 merges two pairs
-in a row from the lowest optimization level on, which is not the same: results differ from the unoptimized model by up to 0.67 steps. From
-one type to another (uint8 to uint16 between parts of a mixed model) it is meant, and an info; from int32, the type of sums, it is the
-usual thing.
+**Why it matters**: each value is rounded twice, and everything outside the narrower range is cut off. From one type to another (uint8 to
+uint16 between parts of a mixed model) it is meant, and an info; from int32, the type of sums, it is the usual thing. Where the runtime in
+force makes one pair of two, double-qdq-merged says so instead.
 
 **Bad**: ``QuantizeLinear(DequantizeLinear(q, 0.02, 110), 0.025, 100)``
 
 **Good**: one pair, with the parameters that are meant
 
-**Fix**: calibrate the tensor once; ``session.disable_double_qdq_remover=1`` keeps ONNX Runtime from merging.
+**Fix**: calibrate the tensor once.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from qdqtool.linting.subject import Subject
 CODE = "QDQ417"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ318",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:

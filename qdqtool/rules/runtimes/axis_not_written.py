@@ -21,6 +21,7 @@ from qdqtool.linting.mends import attribute
 from qdqtool.linting.runtimes import dims, operand, said, told
 from qdqtool.linting.subject import Subject
 from qdqtool.quantization import Blocked, PerAxis
+from qdqtool.targets.demands import unwritten_axis
 
 CODE = "QDQ412"
 SEVERITY = "warning"
@@ -31,7 +32,7 @@ def check(subject: Subject) -> Iterator[Problem]:
     for caution in told(subject, __name__):
         for form, places in subject.forms.items():
             where = form.meaning.granularity
-            if not isinstance(where, PerAxis | Blocked) or "axis" in form.given or where.axis in caution.numbers["axis"]:
+            if not unwritten_axis(caution, form.meaning, form.given) or not isinstance(where, PerAxis | Blocked):
                 continue
             for place in places:
                 name = operand(subject, subject.steps[place], 1)

@@ -8,7 +8,7 @@
 
 **Fix**: quantize the bias to int32 with that scale.
 
-**Runtimes**: QNN as measured (it takes any scale), LiteRT as documented.
+**Runtimes**: QNN as measured (it takes any scale, and int8 as well), LiteRT as documented.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 from qdqtool.expressions import Expr, is_const
 from qdqtool.findings import Problem
 from qdqtool.kernels.sources import Array, materialize
-from qdqtool.linting.runtimes import listed, one_number, operand, said, told
+from qdqtool.linting.runtimes import listed, operand, said, told
 from qdqtool.linting.subject import Subject
 from qdqtool.linting.units import Unit, units
 from qdqtool.plan.lift import Lifted
@@ -29,6 +29,7 @@ from qdqtool.targets.cautions import Caution
 CODE = "QDQ421"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ211", "QDQ212")
 
 CLOSE = 1e-5
 """Of a product of two float32 scales, as quantizers round it."""
@@ -40,16 +41,17 @@ def check(subject: Subject) -> Iterator[Problem]:
             bias = unit.inputs.get(2)
             what = "" if bias is None else _wrong(subject, caution, unit, bias)
             if bias is not None and what:
-                yield said(subject, caution, unit.place, f"bias '{operand(subject, bias, 0)}' {what}", operand(subject, bias, 0))
+                yield said(subject, caution, bias.place, f"bias '{operand(subject, bias, 0)}' {what}", operand(subject, bias, 0))
 
 
 def _wrong(subject: Subject, caution: Caution, unit: Unit, bias: Lifted) -> str:
     if bias.storage is not None and bias.storage not in caution.storage:
         return f"of {bias.storage}, not {listed(caution.storage)}"
+    zero = bias.step.zero_point
+    if "zero" in caution.numbers and is_const(zero) and not subject.facts.ask("among", zero, caution.numbers["zero"]):
+        return "with a zero point"
     if "product" not in caution.numbers:
         return ""
-    if bias.step.zero_point is not None and one_number(subject, bias.step.zero_point) not in (0, None):
-        return "with a zero point"
     scales = [_scale(subject, lifted.step.scale) for lifted in (unit.inputs.get(0), unit.inputs.get(1), bias) if lifted is not None]
     if len(scales) < 3 or any(s is None for s in scales):
         return ""

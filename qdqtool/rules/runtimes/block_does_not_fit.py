@@ -22,6 +22,7 @@ from qdqtool.linting.runtimes import dims, operand, said, told
 from qdqtool.linting.subject import Subject
 from qdqtool.quantization import Blocked
 from qdqtool.targets.cautions import Caution
+from qdqtool.targets.demands import misfit
 
 CODE = "QDQ413"
 SEVERITY = "error"
@@ -39,18 +40,8 @@ def check(subject: Subject) -> Iterator[Problem]:
 
 
 def _misfit(form: Form, caution: Caution) -> tuple[str, str]:
-    meaning, where, shape = form.meaning, form.meaning.granularity, form.x.shape
-    about = caution.kind in (None, meaning.kind) and (not caution.storage or meaning.storage in caution.storage)
-    if not about or not isinstance(where, Blocked):
-        return "", ""
-    limits, fitting = caution.numbers, "quantize in blocks that fit"
-    if where.block not in limits.get("sizes", (where.block,)):
-        return str(where), fitting
-    if shape is None:
-        return "", ""
-    length = shape[where.axis]
-    if "divides" in limits and length is not None and length % where.block:
-        return str(where), f"blocks of {gcd(length, where.block)}, each scale repeated, mean the same"
-    if len(shape) < limits.get("rank", (0,))[0] or len(shape) - where.axis not in limits.get("from_end", (len(shape) - where.axis,)):
-        return str(where), fitting
-    return "", ""
+    where, shape = form.meaning.granularity, form.x.shape
+    found = misfit(caution, form.meaning, shape)
+    if found != "ragged" or not isinstance(where, Blocked) or shape is None:
+        return (str(where), "quantize in blocks that fit") if found else ("", "")
+    return str(where), f"blocks of {gcd(shape[where.axis] or 0, where.block)}, each scale repeated, mean the same"

@@ -26,6 +26,7 @@ from qdqtool.quantization import PerAxis
 CODE = "QDQ418"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ314",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:
@@ -35,7 +36,7 @@ def check(subject: Subject) -> Iterator[Problem]:
             lifted = subject.steps[layer.weight.step]
             what = _wrong(subject, layer, lifted, summed="summed" in caution.numbers)
             if what:
-                yield said(subject, caution, layer.place, what, operand(subject, lifted, 1), "one scale for each output channel")
+                yield said(subject, caution, lifted.place, what, operand(subject, lifted, 1), "one scale for each output channel")
 
 
 def _wrong(subject: Subject, layer: Layer, lifted: Lifted, *, summed: bool) -> str:

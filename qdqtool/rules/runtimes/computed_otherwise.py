@@ -23,6 +23,7 @@ from qdqtool.linting.subject import Subject
 from qdqtool.linting.units import Unit, units
 from qdqtool.plan.lift import Lifted
 from qdqtool.targets.cautions import Caution
+from qdqtool.targets.demands import READ, is_read_otherwise
 
 CODE = "QDQ427"
 SEVERITY = "error"
@@ -34,6 +35,8 @@ def check(subject: Subject) -> Iterator[Problem]:
         if caution.domain:
             for place in subject.nodes(*sorted(caution.ops), domain=caution.domain):
                 yield said(subject, caution, place, f"{caution.domain} {subject.node(place).op_type}", subject.node(place).op_type)
+        elif READ in caution.numbers:
+            yield from _read(subject, caution)
         elif "Cast" in caution.ops:
             yield from _casts(subject, caution)
         elif caution.ops:
@@ -45,6 +48,14 @@ def check(subject: Subject) -> Iterator[Problem]:
             )
         else:
             yield from _steps(subject, caution)
+
+
+def _read(subject: Subject, caution: Caution) -> Iterator[Problem]:
+    for unit in units(subject, caution.ops):
+        data = unit.inputs.get(0)
+        if data is not None and is_read_otherwise(caution, data.step.meaning):
+            what = f"{unit.op} of '{operand(subject, data, 0)}', {data.step.meaning.granularity}"
+            yield said(subject, caution, unit.place, what, operand(subject, data, 1))
 
 
 def _casts(subject: Subject, caution: Caution) -> Iterator[Problem]:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qdqtool.findings import Problem
+from qdqtool.linting.biases import float_biases
 from qdqtool.linting.runtimes import said, told
 from qdqtool.linting.subject import Subject
 
@@ -23,13 +24,14 @@ CODE = "QDQ432"
 SEVERITY = "info"
 STAGE = "graph"
 
+HINT = "nothing to do, unless every bit counts: then int32 with the scale x_scale * w_scale"
+
 
 def check(subject: Subject) -> Iterator[Problem]:
     for caution in told(subject, __name__):
-        layers = [one for one in subject.layers if one.op in caution.ops and one.bias is not None and one.bias.constant]
-        found = [one for one in layers if one.data.direct and one.weight.direct]
+        found = float_biases(subject, caution)
         if found:
             bias = found[0].bias
             assert bias is not None
             more = f", one of {len(found)}" if len(found) > 1 else ""
-            yield said(subject, caution, found[0].place, f"float bias '{bias.name}'{more}", bias.name)
+            yield said(subject, caution, found[0].place, f"float bias '{bias.name}'{more}", bias.name, HINT)

@@ -23,11 +23,15 @@ CODE = "QDQ435"
 SEVERITY = "info"
 STAGE = "graph"
 
+HINT = "8-bit activations where speed was wanted"
+
 
 def check(subject: Subject) -> Iterator[Problem]:
     for caution in told(subject, __name__):
+        if caution.storage.isdisjoint(lifted.storage for lifted in subject.steps.values() if lifted.storage is not None):
+            continue
         around = [unit for unit in subject.units.values() if unit.output is not None and unit.op != "MatMul"]
         found = [unit for unit in around if unit.inputs.get(0) is not None and unit.inputs[0].storage in caution.storage]
         if found:
             more = f", one of {len(found)} operators" if len(found) > 1 else ""
-            yield said(subject, caution, found[0].place, f"{found[0].op} of {found[0].inputs[0].storage}{more}", found[0].op)
+            yield said(subject, caution, found[0].place, f"{found[0].op} of {found[0].inputs[0].storage}{more}", found[0].op, HINT)

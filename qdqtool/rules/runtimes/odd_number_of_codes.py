@@ -14,12 +14,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from qdqtool.expressions import known
 from qdqtool.findings import Problem
 from qdqtool.linting.runtimes import dims, operand, said, steps, told
 from qdqtool.linting.subject import Subject
+from qdqtool.targets.demands import is_odd
 
 CODE = "QDQ416"
 SEVERITY = "error"
@@ -32,7 +32,6 @@ def check(subject: Subject) -> Iterator[Problem]:
             shape = known(lifted.step.x.shape)
             if not shape:
                 continue
-            count = shape[-1] if "last" in caution.numbers else prod(shape)
-            if count % 2:
+            if is_odd(caution, shape):
                 name = operand(subject, lifted, 0)
                 yield said(subject, caution, place, f"{lifted.storage} codes '{name}' {dims(shape)}", name, "pad them, or use 8 bits")

@@ -18,11 +18,12 @@ from math import prod
 
 from qdqtool.capabilities import Types
 from qdqtool.findings import Problem
-from qdqtool.linting.runtimes import dims, said, spread, told
+from qdqtool.linting.runtimes import dims, said, told
 from qdqtool.linting.subject import Subject
 from qdqtool.linting.units import Unit, units
 from qdqtool.model.graph import Place
 from qdqtool.targets.cautions import Caution
+from qdqtool.targets.demands import spread
 
 CODE = "QDQ419"
 SEVERITY = "error"

@@ -16,6 +16,7 @@ needs the library of custom operators that has it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 
 from onnx import AttributeProto
 
@@ -85,10 +86,18 @@ def _foreign(subject: Subject, profile: Profile, place: Place, own: str) -> str:
 
 def _missing(subject: Subject, profile: Profile, place: Place) -> str:
     node, scope = subject.node(place), subject.scope(place)
-    since = max((v for v in schemas.versions(node.op_type) if v <= scope.imports.get("", 1)), default=0)
+    since = _since(node.op_type, scope.imports.get("", 1))
+    if since not in profile.lacking[node.op_type]:
+        return ""
     kinds = [subject.types.at(scope, name).dtype if name else None for name in node.input]
     pair = [str(kinds[i]) for i in PAIRED.get(node.op_type, ()) if i < len(kinds)]
     return gap(profile, node.op_type, since, [":".join(pair), *_data(subject, place, kinds)])
+
+
+@cache
+def _since(op: str, opset: int) -> int:
+    """The opset that brought the version of an operator in force."""
+    return max((v for v in schemas.versions(op) if v <= opset), default=0)
 
 
 def _data(subject: Subject, place: Place, kinds: list[ElementType | None]) -> list[ElementType | None]:

@@ -24,6 +24,7 @@ from qdqtool.plan.lift import Lifted
 CODE = "QDQ414"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ311",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:

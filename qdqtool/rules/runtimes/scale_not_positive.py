@@ -28,6 +28,7 @@ from qdqtool.targets.cautions import Caution
 CODE = "QDQ415"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ202",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:

@@ -27,6 +27,7 @@ from qdqtool.plan.lift import Lifted
 CODE = "QDQ410"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ123",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:

@@ -22,10 +22,12 @@ from qdqtool.linting.runtimes import dims, number, operand, outside, said, steps
 from qdqtool.linting.subject import Subject
 from qdqtool.plan.lift import Lifted
 from qdqtool.targets.cautions import Caution
+from qdqtool.targets.demands import zeros_allowed
 
 CODE = "QDQ409"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ218",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:
@@ -40,7 +42,7 @@ def _shifted(subject: Subject, caution: Caution, lifted: Lifted) -> str:
     zero, storage = lifted.step.zero_point, lifted.storage
     if not is_const(zero) or not prod(zero.shape):
         return ""
-    allowed = caution.numbers.get(str(storage)) or caution.numbers.get("zero", (0,))
+    allowed = zeros_allowed(caution, lifted.step.meaning)
     found = outside(subject, zero, allowed)
     if found is None:
         return ""

@@ -23,6 +23,7 @@ from qdqtool.linting.subject import Subject
 CODE = "QDQ411"
 SEVERITY = "error"
 STAGE = "graph"
+INSTEAD_OF = ("QDQ135",)
 
 
 def check(subject: Subject) -> Iterator[Problem]:

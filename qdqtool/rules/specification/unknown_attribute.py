@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qdqtool.findings import Problem
+from qdqtool.linting.causes import by_cause
 from qdqtool.linting.operators import reasons
 from qdqtool.linting.subject import Subject
 
@@ -27,5 +28,5 @@ HINT = "import the opset that has the attribute, or take it away"
 
 
 def check(subject: Subject) -> Iterator[Problem]:
-    for place, reason in reasons(subject, "unknown attribute"):
-        yield subject.problem(place, reason.text, HINT, about=reason.subject)
+    for place, reason, more in by_cause(reasons(subject, "unknown attribute")):
+        yield subject.problem(place, reason.text + more, HINT, about=reason.subject)

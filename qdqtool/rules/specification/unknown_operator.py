@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from qdqtool.findings import Problem
+from qdqtool.linting.causes import by_cause
 from qdqtool.linting.operators import reasons
 from qdqtool.linting.subject import Subject
 
@@ -28,9 +29,9 @@ OWN = frozenset({"SimplifiedLayerNormalization"})
 
 
 def check(subject: Subject) -> Iterator[Problem]:
-    for place, reason in reasons(subject, "operator"):
+    for place, reason, more in by_cause(reasons(subject, "operator")):
         if reason.subject in OWN:
             hint = "other runtimes do not load the model; put the operator into its domain com.microsoft where it has one"
-            yield subject.problem(place, f"{reason.text}, though ONNX Runtime has", hint, about=reason.subject, severity="warning")
+            yield subject.problem(place, f"{reason.text}, though ONNX Runtime has{more}", hint, about=reason.subject, severity="warning")
         else:
-            yield subject.problem(place, reason.text, "import the opset that the operators were written for", about=reason.subject)
+            yield subject.problem(place, reason.text + more, "import the opset that the operators were written for", about=reason.subject)

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from qdqtool.expressions import is_const
 from qdqtool.findings import Problem, Severity
 from qdqtool.kernels.sources import Array
 from qdqtool.linting.subject import Subject
@@ -28,6 +29,8 @@ STAGE = "graph"
 
 FAINT = 2.0**-20
 """A channel smaller than this share of the largest is 0 for all purposes."""
+
+HOLD = ("holds", "hold")
 
 FEWEST = 9
 """Channels of fewer elements may well be constant."""
@@ -51,19 +54,27 @@ def _whole(weight: Weight) -> tuple[str, str]:
 
 
 def _channels(weight: Weight) -> tuple[str, str] | None:
-    codes, zeros, scales = weight.codes, weight.zeros, weight.scales
+    codes = weight.codes
     same = codes.lows == codes.highs
-    dead = same if zeros is None else same & (codes.lows == zeros)
-    if dead.any():
-        return _told(weight, dead, ("holds", "hold"), "only zeros")
+    if not same.any() and _alike(weight):
+        return None
+    zeros, scales = weight.zeros, weight.scales
     if same.any():
-        return _told(weight, same, ("holds", "hold"), "one code only")
+        dead = same if zeros is None else same & (codes.lows == zeros)
+        return _told(weight, dead, HOLD, "only zeros") if dead.any() else _told(weight, same, HOLD, "one code only")
     if zeros is None or scales is None or scales.size < 2:
         return None
     sizes = np.abs(scales) * np.maximum(np.abs(codes.lows - zeros), np.abs(codes.highs - zeros))
     faint = sizes < FAINT * sizes.max()
     reached = f"{sizes[int(np.argmax(faint))]:.2g} where others reach {sizes.max():.2g}"
     return _told(weight, faint, ("reaches", "reach"), reached) if faint.any() else None
+
+
+def _alike(weight: Weight) -> bool:
+    """The scales are so close that channels of at least two codes differ less; true of nearly all."""
+    scale, dtype = weight.lifted.step.scale, weight.const.dtype
+    held = weight.subject.facts.ask("scales", scale) if is_const(scale) and dtype.integer else None
+    return held is not None and bool(held.least * 0.5 > FAINT * held.greatest * 2.0 ** (dtype.bits + 1))
 
 
 def _told(weight: Weight, chosen: Array, verbs: tuple[str, str], what: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ exporters for older opsets do, then it could be half as large; or the scale is f
 
 **Good**: the same codes as int4; or int8 codes from -127 to 127 under a scale 18 times smaller
 
-**Fix**: ``qdqtool convert --simplify`` stores such codes in the narrower type where the opset has it; or quantize again.
+**Fix**: ``qdqtool convert --opset N --simplify`` stores such codes in the narrower type where the opset has it; or quantize again.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ runtimes that want one scale (or one per channel). A quantizer that was asked fo
 
 **Good**: ``scale = 0.01``; one scale for each channel
 
-**Fix**: store the coarser form (``qdqtool convert --simplify`` finds some of it), or look why the quantizer made them equal.
+**Fix**: ``qdqtool fold --collapse`` stores the coarser form; or look why the quantizer made them equal.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check(subject: Subject) -> Iterator[Problem]:
             if coarser and isinstance(where, PerAxis | Blocked):
                 each = f"block of {where.block}" if isinstance(where, Blocked) else "index"
                 message = f"all {scale.held.count} scales in '{scale.name}' {coarser}, one for each {each} along axis {where.axis}"
-                yield subject.problem(scale.places[0], message, "one would do", about=scale.name)
+                yield subject.problem(scale.places[0], message, "one would do: qdqtool fold --collapse", about=scale.name)
 
 
 def _coarser(subject: Subject, scale: Scale) -> str:

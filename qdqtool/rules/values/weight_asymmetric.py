@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from qdqtool.expressions import is_const
 from qdqtool.findings import Problem
 from qdqtool.linting.scales import operand_name
 from qdqtool.linting.subject import Subject
@@ -35,8 +36,9 @@ def check(subject: Subject) -> Iterator[Problem]:
 
 
 def _problem(subject: Subject, weight: Weight) -> Problem | None:
-    zeros = weight.zeros
-    if zeros is None or not zeros.any():
+    zero = weight.lifted.step.zero_point
+    zeros = weight.zeros if is_const(zero) and subject.facts.ask("nonzero", zero) else None
+    if zeros is None:
         return None
     name, first = operand_name(subject, weight.place, 2), int(np.argmax(zeros != 0))
     number = int((zeros != 0).sum())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from qdqtool.reports.formats.github import write
-from tests.reports.formats.samples import EMPTY, ODD, VALIDATION
+from tests.reports.formats.samples import EMPTY, ODD, VALIDATION, finding
 
 COMMAND = re.compile(r"^::(error|warning|notice) (?:([^:]*))::(.*)$")
 
@@ -41,3 +42,12 @@ def test_everything_survives_escaping() -> None:
 
 def test_nothing_to_say() -> None:
     assert write(EMPTY) == ""
+
+
+def test_equal_findings_share_an_annotation() -> None:
+    findings = (finding(), finding(at="main / b"), finding(at="main / c"), finding("another"))
+    lines = [read(line)[2] for line in write(replace(EMPTY, findings=findings)).splitlines()]
+    assert lines == [
+        "main / a.DequantizeLinear and 2 more places: scale 's' [4] has 1 NaN\nhint: calibrate again",
+        "main / a.DequantizeLinear: another\nhint: calibrate again",
+    ]

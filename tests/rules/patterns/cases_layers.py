@@ -145,7 +145,7 @@ CASES = [
         CONV,
         changed(CONV, operator("r", "LeakyRelu")),
         "QDQ308",
-        "Conv has quantized input and weight, but its output goes to LeakyRelu",
+        "computed in float: input and weight are quantized, but the output goes to LeakyRelu",
         "warning",
     ),
     Case(
@@ -153,7 +153,7 @@ CASES = [
         CONV,
         changed(CONV, constant(yz=U8(110))),
         "QDQ308",
-        "Conv has quantized input and weight, but its output goes to Relu, which its codes (-55 to 72.5) do not imply",
+        "computed in float: input and weight are quantized, but the output goes through Relu into codes that reach further (-55 to 72.5)",
         "warning",
     ),
     Case(
@@ -161,7 +161,7 @@ CASES = [
         CLIP,
         changed(CLIP, constant(high=6.0)),
         "QDQ308",
-        "Conv has quantized input and weight, but its output goes to Clip, which its codes (0 to 127.5) do not imply",
+        "computed in float: input and weight are quantized, but the output goes through Clip into codes that reach further (0 to 127.5)",
         "warning",
     ),
     Case(
@@ -169,7 +169,7 @@ CASES = [
         PLAIN,
         changed(PLAIN, removed("rq"), operator("y", "Abs"), operands("y", "c")),
         "QDQ308",
-        "Conv has quantized input and weight, but its output goes to Abs",
+        "computed in float: input and weight are quantized, but the output goes to Abs",
         "warning",
     ),
     Case(
@@ -177,7 +177,7 @@ CASES = [
         PLAIN,
         changed(PLAIN, constant(yz=np.uint16(0))),
         "QDQ308",
-        "Conv has quantized input and weight, but its output goes into a quantize to uint16",
+        "computed in float: input and weight are quantized, but the output goes into a quantize to uint16",
         "warning",
     ),
     Case(
@@ -197,9 +197,9 @@ CASES = [
         "warning",
     ),
     Case(
-        "Gemm",
-        GEMM,
-        changed(GEMM, constant(b=np.ones(8, np.float32)), operands("c", "xd", "wd", "b"), removed("bd")),
+        "ConvTranspose",
+        TRANSPOSED,
+        changed(TRANSPOSED, constant(b=np.ones(8, np.float32)), operands("c", "xd", "wd", "b")),
         "QDQ310",
         "1 layer with quantized input and weight has a float bias, first 'b'",
         "info",
@@ -249,7 +249,7 @@ CASES = [
         RESIDUAL,
         changed(RESIDUAL, constant(**INT8)),
         "QDQ319",
-        "the int8 output of Conv has 2 readers and its input one",
+        "computed in float on x86-64: the int8 output has 2 readers, the input one",
         "warning",
     ),
     Case(

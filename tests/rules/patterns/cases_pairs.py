@@ -194,7 +194,7 @@ CASES = [
         STORED,
         FLOAT_STORED,
         "QDQ312",
-        "constant 'c' float32[16, 32] is quantized whenever the model runs (2048 bytes, 512 as int8)",
+        "constant 'c' float32[16, 32] is quantized whenever the model runs (2048 bytes, 512 as codes)",
         "info",
     ),
     Case(
@@ -242,7 +242,7 @@ CASES = [
         SHARED,
         changed(SHARED, operands("y", "a", "d")),
         "QDQ316",
-        "1 dequantize node has several readers, the first 2",
+        "1 dequantize node has several readers (the first 2)",
         "info",
     ),
     Case("a dequantize", SHARED, changed(SHARED, operands("y", "a", "a")), "QDQ317", "nobody reads 'e'", "info"),

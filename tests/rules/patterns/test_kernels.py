@@ -13,6 +13,7 @@ from onnx import ModelProto
 
 from tests.rules.case import Case
 from tests.rules.patterns import cases_layers, cases_pairs
+from tests.rules.running import findings_of
 from tests.rules.values import cases_weights
 
 INTEGER = ("QLinearConv", "QGemm", "QLinearMatMul", "QLinearAdd", "MatMulNBits")
@@ -35,7 +36,6 @@ KEPT = {
     "QDQ211": ("one channel of Gemm", "2 %"),
     "QDQ306": ("Transpose before Conv",),
     "QDQ307": ("Relu",),
-    "QDQ310": ("Gemm",),
     "QDQ312": ("a float weight",),
 }
 """Rows whose bad model keeps its integer kernel."""
@@ -49,12 +49,17 @@ def chosen(table: dict[str, tuple[str, ...]]) -> list[Case]:
     return found
 
 
-def integer_kernels(model: ModelProto, folder: Path) -> int:
+def operators(model: bytes, folder: Path) -> Counter[str]:
+    """Those of the optimized graph."""
     options = ort.SessionOptions()
     options.optimized_model_filepath = str(folder / "optimized.onnx")
     options.log_severity_level = 4
-    ort.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    counted = Counter(node.op_type for node in onnx.load(folder / "optimized.onnx").graph.node)
+    ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return Counter(node.op_type for node in onnx.load(folder / "optimized.onnx").graph.node)
+
+
+def integer_kernels(model: ModelProto, folder: Path) -> int:
+    counted = operators(model.SerializeToString(), folder)
     return sum(counted[op] for op in INTEGER)
 
 
@@ -72,3 +77,21 @@ def test_the_kernel_is_lost(case: Case, tmp_path: Path) -> None:
 @pytest.mark.parametrize("case", chosen(KEPT), ids=name)
 def test_the_kernel_is_kept(case: Case, tmp_path: Path) -> None:
     assert integer_kernels(case.bad, tmp_path) == integer_kernels(case.good, tmp_path) > 0
+
+
+FLOAT = {
+    "esp_ppq/mobilenet_l13_ppq_ort": 40,
+    "modelopt/mobilenet_l17_mo_int8_entropy": 50,
+    "ort_quant/mobilenet_d21_qdq_s8s8_pc": 15,
+    "quark/resnet_l17_quark_a8w8": 12,
+}
+"""Real models and how many of their quantized convolutions ONNX Runtime computes in float."""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="which kernels ONNX Runtime has was measured on x86-64")
+@pytest.mark.parametrize("model", FLOAT)
+def test_every_convolution_that_stays_in_float_is_told(corpus: Path, model: str, tmp_path: Path) -> None:
+    path = corpus / "models" / f"{model}.onnx"
+    counted = operators(path.read_bytes(), tmp_path)
+    assert sum(counted[op] for op in counted if op.endswith("Conv") and op != "QLinearConv") == FLOAT[model]
+    assert len([f for f in findings_of(path) if f.code in ("QDQ308", "QDQ319")]) == FLOAT[model]

@@ -17,7 +17,7 @@ def answer(core: Any, job: dict[str, str]) -> dict[str, str]:
     try:
         compiled = core.compile_model(core.read_model(job["path"]), "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
         with np.load(job["feeds"]) as feeds:
-            results = compiled({port.any_name: feeds[port.any_name] for port in compiled.inputs})
+            results = compiled({port: feeds[next(name for name in port.names if name in feeds)] for port in compiled.inputs})
         np.savez(job["results"], **{f"out_{k}": np.asarray(results[port]) for k, port in enumerate(compiled.outputs)})
     except Exception as error:
         return {"id": job["id"], "error": str(error)[-400:] or type(error).__name__}

@@ -385,7 +385,7 @@ CASES = (
         BIAS,
         changed(BIAS, constant(z=np.zeros(6, np.int32)), operands("y", "c", "s", "z")),
         "QDQ125",
-        "int32 codes have a zero point 'z' of 0",
+        "1 dequantize of int32 codes has a zero point of 0, first 'z'",
         "info",
     ),
     Case(

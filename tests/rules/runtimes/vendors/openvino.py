@@ -5,8 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from qdqtool import dtypes as t
-from tests.rules.case import attribute, changed, constant, operands, operator, opset, port, scales, zeros
+from tests.rules.case import attribute, changed, codes, constant, model, operands, operator, opset, port, scales, zeros
 from tests.rules.runtimes.vendors.models import BLOCKED_Q, FINE, FLOAT_MATMUL, GATHER, N_BITS, PLUS, Q_MATMUL, Given, blocks, pair, weight
+
+GATHERED = model(
+    "g (int64[3] i) => (float[3, 32] y) { v = DequantizeLinear<axis = 0>(w, s) y = Gather(v, i) }",
+    21,
+    w=codes(t.INT8, 8, 32),
+    s=scales(8),
+)
+"""An embedding with a scale for each row."""
 
 GIVEN = (
     Given(
@@ -110,10 +118,23 @@ GIVEN = (
         "openvino@2026.4: com.microsoft QLinearAdd; it wraps around where it should saturate",
     ),
     Given(
+        "gathered-columns-in-openvino",
+        "openvino",
+        GATHERED,
+        changed(GATHERED, attribute("v", axis=1), constant(s=scales(32))),
+        "QDQ427",
+        "openvino@2026.4: Gather of 'w', per axis 1; it scales rows by the scales of columns",
+    ),
+    Given(
         "gemm-in-openvino",
         "openvino",
         PLUS,
-        changed(PLUS, operator("y", "QGemm", "com.microsoft"), operands("y", "q", "s", "z", "q", "s", "z")),
+        changed(
+            PLUS,
+            operator("y", "QGemm", "com.microsoft"),
+            operands("y", "q", "s", "z", "w", "s", "z"),
+            constant(w=codes(t.INT8, 4, 4)),
+        ),
         "QDQ403",
         "openvino@2026.4: com.microsoft QGemm; it does not read the model",
     ),

@@ -123,7 +123,7 @@ GIVEN = (
             constant(c=codes(t.UINT8, 8)),
         ),
         "QDQ421",
-        "qnn@2.7: bias 'c' of uint8, not int32; it takes int32, float or none",
+        "qnn@2.7: bias 'c' of uint8, not int8, int32; it takes int8 and int32 with zero point 0, float or none",
     ),
     Given(
         "int8-blocks-in-qnn",
