@@ -112,3 +112,12 @@ def test_every_model_of_the_corpus_is_inspected(corpus: Path) -> None:
     assert len(models) > 100
     quantized = [inspect(load(path)).quantized for path in models]
     assert sum(bool(rows) for rows in quantized) > 100
+
+
+def test_operators_of_dialects_count_whatever_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspection, "MARKS", ())
+    node = helper.make_node("MatMulNBits", ["A", "B", "scales"], ["y"], domain="com.microsoft", K=32, N=1, bits=4, block_size=32)
+    tensors = [numpy_helper.from_array(np.zeros((1, 1, 16), np.uint8), "B"), numpy_helper.from_array(np.ones((1, 1), np.float32), "scales")]
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in ("A", "y")]
+    model = helper.make_model(helper.make_graph([node], "g", ports[:1], ports[1:], tensors))
+    assert [row.form.op for row in qdqtool.inspect(model).quantized] == ["MatMulNBits"]

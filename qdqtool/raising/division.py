@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isfinite
 
 from qdqtool import dtypes
 from qdqtool.dtypes import ElementType
@@ -41,13 +42,19 @@ def _divided(step: Step, context: Context) -> Step | None:
     if div is None or div.inputs[0] is None or div.dtype is not dtypes.FLOAT:
         return None
     x, scale = _in_type(div.inputs[0], compute), _scale(constant(div.inputs[1]), compute, context)
-    if x is None or scale is None or x.shape != step.shape:
+    if x is None or scale is None or x.shape != step.shape or not _divides(scale, context):
         return None
     part, rest = spread_part(scale, step), own_parts(step, scale=False)
     meaning = replace(step.meaning, expressed=x.dtype, compute=compute)
     if part is None or rest is None:
         return None
     return with_parameters(replace(step, meaning=meaning, x=x), part, rest[0] if rest else None)
+
+
+def _divides(scale: Const, context: Context) -> bool:
+    """No quotient is NaN, which arithmetic and QuantizeLinear make different codes of."""
+    low, high = context.fact("value_range", scale)
+    return bool(isfinite(low) and isfinite(high) and (low > 0 or high < 0))
 
 
 def _unrounded(value: Expr) -> tuple[Expr | None, ElementType]:

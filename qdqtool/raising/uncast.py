@@ -76,6 +76,9 @@ def _centred(step: Step, difference: Op, context: Context) -> Step | None:
     codes, zero = uncast(difference.inputs[0]) if difference.inputs[0] else None, constant(difference.inputs[1])
     if step.meaning.storage is not dtypes.INT32 or step.zero_point is not None or codes is None or zero is None or codes.dtype is None:
         return None
+    if zero.shape != () and codes.shape != step.shape:
+        # Zero points of a higher rank make the result larger than the codes.
+        return None
     parts, part = own_parts(step), spread_part(zero, step)
     if parts is None or part is None or not fits(zero, codes.dtype, context):
         return None

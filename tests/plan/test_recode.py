@@ -48,6 +48,7 @@ F8 = np.arange(256, dtype=np.uint8).view(ml_dtypes.float8_e4m3fn)
 F4 = np.arange(16, dtype=np.uint8).view(ml_dtypes.float4_e2m1fn)
 LONG_ZERO = spread(BLOCK_ZERO, 1, 3, 10)
 QUANTIZED = quantize(S, S[0, :, 0] ** 2, None, storage=dtypes.INT8, axis=1, block=None, compute=dtypes.FLOAT)
+U4 = np.arange(16, dtype=np.uint8).astype(ml_dtypes.uint4)
 NIBBLES = RNG.integers(0, 256, (3, 4)).astype(np.uint8)
 LOW_FIRST = np.stack([NIBBLES & 15, NIBBLES >> 4], -1).reshape(3, 8).astype(np.int16)
 KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
@@ -56,7 +57,7 @@ KERNELS: dict[str, tuple[str, list[Array], tuple[Any, ...], Array]] = {
     "pack_rows": ("pack_rows", [LOW_FIRST.astype(ml_dtypes.uint4)], (4, (3, 1, 4), 0), NIBBLES.reshape(3, 1, 4)),
     "product": ("product", [S, np.array(8, np.float32)], (), S * 8),
     "recentre": ("recentre", [np.arange(256, dtype=np.uint8)], (dtypes.INT8,), np.arange(-128, 128).astype(np.int8)),
-    "recentre uint4": ("recentre", [X.astype(ml_dtypes.uint4)], (dtypes.INT4,), (X.astype(ml_dtypes.uint4).astype(int) - 8).astype(ml_dtypes.int4)),
+    "recentre uint4": ("recentre", [U4], (dtypes.INT4,), (U4.astype(int) - 8).astype(ml_dtypes.int4)),
     "cast": ("cast", [X], (dtypes.INT32,), X.astype(np.int32)),
     "cast int4 to int8": ("cast", [X.astype(ml_dtypes.int4)], (dtypes.INT8,), X.astype(ml_dtypes.int4).astype(np.int8)),
     "cast e8m0": ("cast", [E8], (dtypes.FLOAT,), np.ldexp(np.float32(1), np.arange(255) - 127)),

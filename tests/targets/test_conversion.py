@@ -13,8 +13,9 @@ from onnx import ModelProto, TensorProto, numpy_helper
 import qdqtool
 from qdqtool import dtypes as t
 from qdqtool.conversion import Conversion
-from qdqtool.errors import Refused
+from qdqtool.errors import CheckFailed, Refused
 from qdqtool.findings import Finding
+from qdqtool.kernels import recode
 from qdqtool.linting import obstacles
 from qdqtool.linting.engine import linted
 from qdqtool.linting.subject import Subject
@@ -261,3 +262,28 @@ def test_a_runtime_that_may_compute_in_floats_is_not_made_to() -> None:
         "Round",
         "Add",
     ]
+
+
+def test_the_check_finds_codes_that_were_moved_wrongly(monkeypatch: pytest.MonkeyPatch) -> None:
+    shifted = lambda sources, params: recode.Mapped(sources[0], params[0], lambda a: (a.astype(np.int32) - 127).astype(np.int8))  # noqa: E731
+    given = model(MOVED, 19, s=0.5, z=np.uint8(100), **LENGTHS)
+    assert "uint8" not in storages(done(given, "litert"))
+    monkeypatch.setitem(recode.KERNELS, "recentre", shifted)
+    with pytest.raises(CheckFailed):
+        qdqtool.convert(given, target="litert")
+
+
+def test_new_weights_are_judged_before_they_are_written() -> None:
+    text = "g (float[2, 512] x) => (float[2, 512] y) { v = DequantizeLinear<axis = 1>(w, s, z) y = MatMul(x, v) }"
+    wide = np.resize(np.arange(1, 256, dtype=np.uint8), (512, 512))
+    made = model(text, 13, w=wide, s=scales(512), z=np.full(512, 128, np.uint8))
+    assert storages(done(made, "litert")) == ["int8"]
+    with pytest.raises(Refused, match="has codes of -128"):
+        qdqtool.convert(model(text, 13, w=wide - np.uint8(1), s=scales(512), z=np.full(512, 128, np.uint8)), target="litert")
+
+
+def test_a_fused_operator_that_cannot_be_split_for_a_runtime_is_refused_with_its_reason() -> None:
+    text = """g (uint8[2, 4] x) => (uint8[2, 8] y) { y = QLinearMatMul(x, s, z, w, s, z, s, z) }"""
+    with pytest.raises(Refused) as caught:
+        qdqtool.convert(model(text, 13, s=0.5, z=np.uint8(128), w=codes(t.UINT8, 4, 8)), target="tensorrt@10.0")
+    assert [reason.at for reason in caught.value.reasons] == ["main / y"]
