@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
-from onnx import parser
+from onnx import TensorProto, helper, numpy_helper, parser
 
+import qdqtool
+from qdqtool import inspection
 from qdqtool.inspection import Form, FormCount, Inspection, inspect
 from qdqtool.model.load import Loaded, load
 

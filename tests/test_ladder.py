@@ -227,5 +227,6 @@ def test_rows_print_by_name() -> None:
 
 
 def test_dialects_and_their_domains() -> None:
-    assert {name: dialect.DOMAIN for name, dialect in all_dialects().items()} == {"ai.onnx": "", "com.microsoft": "com.microsoft"}
+    domains = {"ai.onnx": "", "arithmetic": "", "com.microsoft": "com.microsoft"}
+    assert {name: dialect.DOMAIN for name, dialect in all_dialects().items()} == domains
     assert {row.dialect: row.domain for row in ALL} == {"ai.onnx": "", "com.microsoft": "com.microsoft"}

@@ -151,3 +151,11 @@ def test_a_zero_point_of_a_small_float_is_zero() -> None:
     inputs = next(generated(signature(proto), Wishes()))
     assert inputs["z"].astype(np.float32) == 0
     assert (inputs["x"].astype(np.float32) != 0).any()
+
+
+def test_common_sizes_that_fill_the_memory_are_not_tried() -> None:
+    proto = model([node("Neg", ["x"], ["y"])], [("x", FLOAT, ["a", "b", "c", "d"])], [("y", FLOAT)])
+    shapes = [made["x"].shape for made in generated(signature(proto), Wishes())]
+    assert (64, 64, 64, 64) in shapes
+    assert all(size != 224 for shape in shapes for size in shape)
+    assert shapes[-1] == (1, 1, 1, 1)

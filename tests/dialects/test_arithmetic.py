@@ -100,6 +100,29 @@ def test_what_arithmetic_on_codes_becomes(body: str, held: dict[str, Any], expec
     assert result.check.verdict == "equal"
 
 
+def test_zero_points_of_a_higher_rank_stay() -> None:
+    """The result has their rank, and no dequantize gives it another than its codes."""
+    body = "c = Cast<to=6>(w) d = Sub(c, z) f = Cast<to=1>(d) y = Mul(f, s)"
+    held = {"w": BYTES, "z": np.full((1, 1, 1), 3, np.int32), "s": np.float32(0.1)}
+    result = qdqtool.convert(model(body, held, "1, 8, 32"), to="ai.onnx")
+    assert operators(result.model)[:2] == ["Cast", "Sub"]
+    assert result.check is not None
+    assert result.check.verdict == "equal"
+
+
+@pytest.mark.parametrize("scale", [0.0, np.inf, np.nan])
+def test_a_quotient_that_may_be_nan_stays(scale: float) -> None:
+    """Arithmetic makes code 0 of NaN, QuantizeLinear the lowest one."""
+    body = "q = Div(x, s) r = Round(q) c = Clip(r, low, high) y = Cast<to=3>(c)"
+    held = {"s": np.array([1, scale], np.float32), "low": np.float32(-128), "high": np.float32(127)}
+    proto: ModelProto = parser.parse_model(f'<ir_version: 10, opset_import: ["": 21]> g (float[3, 2] x) => (int8[3, 2] y) {{ {body} }}')
+    proto.graph.initializer.extend(_tensor(name, np.asarray(value)) for name, value in held.items())
+    result = qdqtool.convert(proto, to="ai.onnx")
+    assert operators(result.model)[0] == "Div"
+    assert result.check is not None
+    assert result.check.verdict == "equal"
+
+
 @pytest.mark.parametrize("path", FIXTURES, ids=lambda p: p.stem)
 def test_steps_become_arithmetic(path: Path) -> None:
     result = qdqtool.convert(path, to="arithmetic")
