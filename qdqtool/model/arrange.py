@@ -24,13 +24,17 @@ SMALLEST = 1024
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """`name`: file for all data (None: keep the files there are); `spill`: data of the protobuf goes out too."""
+    """`name`: file for all data (None: keep the files there are); `spill`: data of the protobuf goes out too.
+
+    `durable`: all of it is on the disk before it is published, since it replaces something; else the system writes in its own time.
+    """
 
     folder: Path
     model: str
     name: str | None
     spill: bool
     whole_files: bool = False
+    durable: bool = True
 
     @property
     def new_data(self) -> str:

@@ -33,7 +33,7 @@ def build(
     """Write the model and its data files into the workshop; returns the names of the data files."""
     layout, parts = _arrange(proto, pending, loaded, wishes, limit)
     wrote = ignore if progress is None else _counted(progress, layout.bytes_in_files + encode.length(parts))
-    names = write_files(layout, workshop.files, wishes.folder, wrote)
+    names = write_files(layout, workshop.files, wishes.folder, wrote, durable=wishes.durable)
     renamed = any(old != new for old, new in names.items())
     if wishes.whole_files and renamed:
         # The bytes of the input name files that are other files here.
@@ -45,7 +45,8 @@ def build(
             disk.copy_range(loaded.path, 0, loaded.path.stat().st_size, file)
         else:
             encode.write(encode.parts(proto, layout.substitutes(names)) if renamed else parts, file, wrote)
-        disk.sync(file)
+        if wishes.durable:
+            disk.sync(file)
     link_files(layout.links, workshop.files)
     return tuple(names.values())
 

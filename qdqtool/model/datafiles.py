@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path, PurePosixPath
+from typing import BinaryIO
 
 from qdqtool.errors import QdqtoolError
 from qdqtool.model import disk
@@ -13,30 +15,30 @@ from qdqtool.model.layout import Layout, Piece
 from qdqtool.model.stream import Wrote
 
 
-def write_files(layout: Layout, folder: Path, target: Path, wrote: Wrote) -> dict[str, str]:
-    """Write the data files; returns the final name of each location."""
+def write_files(layout: Layout, folder: Path, target: Path, wrote: Wrote, *, durable: bool) -> dict[str, str]:
+    """Write the data files, and if they shall be `durable` wait for the disk; returns the final name of each location."""
     names: dict[str, str] = {}
     for location, pieces in layout.files.items():
         path = folder / location
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write_pieces(pieces, path, wrote)
+        with open(path, "wb") as file, disk.flushing(file, wrote) if durable else nullcontext(wrote) as written:
+            _write_pieces(pieces, file, written)
         names[location] = _free_name(location, path, target)
         os.replace(path, folder / names[location])
     return names
 
 
-def _write_pieces(pieces: Iterable[Piece], path: Path, wrote: Wrote) -> None:
-    with open(path, "wb") as file:
-        for piece in pieces:
-            file.seek(piece.offset)
-            if isinstance(piece.content, Extent):
-                disk.copy_range(piece.content.path, piece.content.offset, piece.length, file)
-                wrote(piece.length)
-            else:
-                piece.content.write(file, wrote)
-            if file.tell() != piece.offset + piece.length:
-                raise QdqtoolError("internal", f"a constant in {path.name} has not the size of its shape", hint="please report this")
-        disk.sync(file)
+def _write_pieces(pieces: Iterable[Piece], file: BinaryIO, wrote: Wrote) -> None:
+    for piece in pieces:
+        file.seek(piece.offset)
+        if isinstance(piece.content, Extent):
+            disk.copy_range(piece.content.path, piece.content.offset, piece.length, file)
+            wrote(piece.length)
+        else:
+            piece.content.write(file, wrote)
+        if file.tell() != piece.offset + piece.length:
+            name = Path(file.name).name
+            raise QdqtoolError("internal", f"a constant in {name} has not the size of its shape", hint="please report this")
 
 
 def _free_name(location: str, path: Path, target: Path) -> str:

@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import io
 import os
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 CHUNK = 1 << 20
+FLUSHED = 1 << 28
+"""Bytes that are made before the disk is asked to take them."""
+
 _COPY = 1 << 30
 _BINARY = getattr(os, "O_BINARY", 0)
 
@@ -112,6 +117,26 @@ def sync(file: BinaryIO) -> None:
     """Have the bytes written so far on the disk."""
     file.flush()
     os.fsync(file.fileno())
+
+
+@contextmanager
+def flushing(file: BinaryIO, wrote: Callable[[int], None]) -> Iterator[Callable[[int], None]]:
+    """Something to be told of bytes written to `file`, and pass on: they go to the disk while more are made, and are there at the end."""
+    waiting, flush = 0, Future[None]()
+    flush.set_result(None)
+
+    def written(count: int) -> None:
+        nonlocal waiting, flush
+        wrote(count)
+        waiting += count
+        if waiting >= FLUSHED and flush.done():
+            flush.result()
+            waiting, flush = 0, thread.submit(os.fsync, file.fileno())
+
+    with ThreadPoolExecutor(1) as thread:
+        yield written
+        flush.result()
+        sync(file)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,8 +1,8 @@
 """Building a result beside its target, and publishing it: data files first, the .onnx by one rename last.
 
-A run killed at any moment leaves the old output or the new one. An existing data file is never overwritten: the new one
-gets a hash of its content in its name, and the old one goes when the old model was to be replaced and no other .onnx in
-the folder mentions it. The staging folder holds the whole result under its final names - data files that are not
+A run killed at any moment leaves the old output or the new one; one that replaces another is on the disk before the other
+goes. An existing data file is never overwritten: the new one gets a hash of its content in its name, and the old one goes
+when the old model was to be replaced and no other .onnx in the folder mentions it. The staging folder holds the whole result under its final names - data files that are not
 rewritten are hard links there (copies where links are impossible) - so ONNX Runtime can run it where it stands, without
 ``session.model_external_initializers_file_folder_path``, which knows one folder only.
 """
@@ -124,7 +124,8 @@ def stage(
     replaced = _old_data(out, loaded)
     workshop = open_workshop(out.parent)
     try:
-        wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=unchanged and external_data is None)
+        whole = unchanged and external_data is None
+        wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=whole, durable=out.exists())
         names = build(proto, pending, loaded, wishes, workshop, limit, progress)
         fresh = tuple(name for name in names if not (out.parent / name).exists())
         return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names))
