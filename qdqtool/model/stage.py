@@ -2,9 +2,10 @@
 
 A run killed at any moment leaves the old output or the new one; one that replaces another is on the disk before the other
 goes. An existing data file is never overwritten: the new one gets a hash of its content in its name, and the old one goes
-when the old model was to be replaced and no other .onnx in the folder mentions it. The staging folder holds the whole result under its final names - data files that are not
-rewritten are hard links there (copies where links are impossible) - so ONNX Runtime can run it where it stands, without
-``session.model_external_initializers_file_folder_path``, which knows one folder only.
+when the old model was to be replaced and no other .onnx in the folder mentions it. The staging folder holds the whole
+result under its final names - data files that are not rewritten are hard links there (copies where links are impossible) -
+so ONNX Runtime can run it where it stands, without ``session.model_external_initializers_file_folder_path``, which knows
+one folder only.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 from onnx import ModelProto
 
 from qdqtool.errors import QdqtoolError, Usage
 from qdqtool.kernels.sources import Source
-from qdqtool.model import disk, paths
+from qdqtool.model import disk
 from qdqtool.model.arrange import Wishes
 from qdqtool.model.build import Progress, build
 from qdqtool.model.load import Loaded, load
@@ -38,6 +39,8 @@ class Staged:
         The staged .onnx; all its data is beside it.
     data_files : tuple of str
         New data files, relative to the model; those that are only referred to are not among them.
+    stand_in : str
+        The data file that got another name than was asked for, since another file has that; empty when none did.
     """
 
     out: Path
@@ -45,6 +48,7 @@ class Staged:
     data_files: tuple[str, ...]
     _workshop: Workshop = field(repr=False)
     _replaced: tuple[str, ...] = ()
+    stand_in: str = ""
 
     @property
     def replaced(self) -> tuple[str, ...]:
@@ -128,7 +132,8 @@ def stage(
         wishes = Wishes(out.parent, out.name, external_data, spill=False, whole_files=whole, durable=out.exists())
         names = build(proto, pending, loaded, wishes, workshop, limit, progress)
         fresh = tuple(name for name in names if not (out.parent / name).exists())
-        return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names))
+        stand_in = "" if external_data in (None, *names) else "".join(names)
+        return Staged(out, workshop.files / out.name, fresh, workshop, tuple(n for n in replaced if n not in names), stand_in)
     except OSError as error:
         workshop.close()
         raise QdqtoolError("write-failed", f"the result could not be written beside {out}", why=str(error)) from error
@@ -147,9 +152,14 @@ def _require_place(out: Path, loaded: Loaded, external_data: str | None, overwri
     if loaded.base_dir is not None and any((loaded.base_dir / name).resolve() == out.resolve() for name in loaded.data_files):
         raise Usage("output-is-data", f"{out} is a data file of the model", hint="choose another name")
     if external_data is not None:
-        paths.join(out.parent, external_data, external_data)
+        _require_plain(external_data)
         if external_data == out.name:
             raise Usage("external-data-name", "the data file cannot have the name of the model", hint="choose another name")
+
+
+def _require_plain(name: str) -> None:
+    if name in ("", "..") or PureWindowsPath(name).name != name or "\0" in name:
+        raise Usage("external-data-name", "--external-data takes a plain file name beside OUT", where=repr(name), hint="for example w.bin")
 
 
 def _old_data(out: Path, loaded: Loaded) -> tuple[str, ...]:
