@@ -10,7 +10,8 @@ from qdqtool.targets import all_targets, ort, record
 from qdqtool.targets.profile import EVERY, Profile
 
 TEXT = """What `--for` knows of each runtime: `validate --for` takes all of them, and `convert --for` all but those marked below.
-`opset@N` is an opset and nothing else. A version between two of these counts as the lower one.
+`opset@N` is an opset and nothing else. A version between two of these counts as the lower one; those of `vitis`
+are modes, of which one must be named.
 """
 CONVERTED = """For a runtime other than ONNX Runtime, `convert --for` writes no quantize or dequantize that a row below speaks against, and
 refuses what rows of severity error say of the rest, with every place; `--dry-run` shows the same without writing. What it does:

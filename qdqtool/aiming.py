@@ -120,10 +120,10 @@ def _reason(profile: Profile, source: int, start: int, best: Fit, found: list[Fi
     """What was chosen and why."""
     measured = f" ({profile.source})" if profile.source else ""
     low, high = profile.opsets
-    if best.opset == source:
+    if best.opset == source and low != high:
         return f"opset {source} stays for {profile}{measured}, which loads {low} to {high}"
     if low == high:
-        return f"opset {high} is the one of {profile}"
+        return f"{profile} is opset {high}"
     first = next((f for f in found if f.opset == start), None)
     if best.opset == start != source:
         why = f"the nearest it loads ({low} to {high})"

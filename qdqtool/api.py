@@ -45,8 +45,8 @@ def convert(
     inputs: str | Path | None = None,
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
-    custom_ops: Sequence[str | Path] = (),
-    check_with: Sequence[str] = (),
+    custom_ops: str | Path | Sequence[str | Path] = (),
+    check_with: str | Sequence[str] = (),
     check_with_python: str | Path | None = None,
 ) -> Conversion:
     """Move a quantized model to another opset or dialect, and compare the result with the original.
@@ -83,7 +83,7 @@ def convert(
     base_dir : str or Path, optional
         Folder of the external data of a model in memory.
     in_place : bool
-        Allow a model in memory to be changed.
+        Allow a model in memory to be changed, and `output` to be the file of `model`.
     ir_version : int or "keep", optional
         Set ``ir_version`` instead of choosing it by opset and content.
     external_data : str, optional
@@ -104,21 +104,26 @@ def convert(
     Unreadable, Usage
         The input is no sound model, or the request makes no sense.
     """
-    from qdqtool import pipeline, targets
+    from qdqtool import asked, pipeline, targets
+    from qdqtool.asked import listed
     from qdqtool.check import CheckOptions
     from qdqtool.model import ir
     from qdqtool.request import Request
 
+    asked.require_number("opset", opset)
+    asked.require_one("prefer", prefer, ("bytes", "nodes"))
+    asked.require_one("weights", weights, (None, "direct", "transposed"))
+    asked.require_one("codes", codes, (None, "signed", "unsigned"))
     python = None if check_with_python is None else Path(check_with_python)
     options = CheckOptions(
         Path(inputs) if inputs else None,
         dict(dims or {}),
         seed,
-        tuple(Path(p) for p in custom_ops),
-        elsewhere=tuple(check_with),
+        tuple(map(Path, listed(custom_ops))),
+        elsewhere=listed(check_with),
         python=python,
     )
-    out = None if output is None else Path(output).absolute()
+    out = asked.place(model, output, in_place=in_place)
     profile = None if target is None else targets.convertible(target)
     request = Request(
         opset,
@@ -155,8 +160,8 @@ def fold(
     bias: bool = False,
     move: bool = False,
     collapse: bool = False,
-    only: Sequence[str] = (),
-    skip: Sequence[str] = (),
+    only: str | Sequence[str] = (),
+    skip: str | Sequence[str] = (),
     max_growth: int | str | None = None,
     allow_approximate: bool = False,
     tidy: bool = False,
@@ -168,8 +173,8 @@ def fold(
     inputs: str | Path | None = None,
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
-    custom_ops: Sequence[str | Path] = (),
-    check_with: Sequence[str] = (),
+    custom_ops: str | Path | Sequence[str | Path] = (),
+    check_with: str | Sequence[str] = (),
     check_with_python: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Folding:
@@ -199,7 +204,7 @@ def fold(
         codes, where scales can follow; with `weights` on its values.
     collapse : bool
         Scales that are equal along an axis or from block to block are told once. This reads all scales.
-    only, skip : sequence of str
+    only, skip : str or sequence of str
         Patterns of what to fold and what not: ``name:GLOB``, ``op:GLOB`` (who reads the result), ``type:GLOB`` (of the codes),
         ``size:>1MB``, several joined by commas where all must hold.
     max_growth : int or str, optional
@@ -214,7 +219,7 @@ def fold(
     base_dir : str or Path, optional
         Folder of the external data of a model in memory.
     in_place : bool
-        Allow a model in memory to be changed.
+        Allow a model in memory to be changed, and `output` to be the file of `model`.
     external_data : str, optional
         Name of one file for all large tensors of `output`.
     inputs, dims, seed, custom_ops
@@ -233,7 +238,8 @@ def fold(
     Unreadable, Usage
         The input is no sound model, or the request makes no sense.
     """
-    from qdqtool import fold_pipeline
+    from qdqtool import asked, fold_pipeline
+    from qdqtool.asked import listed
     from qdqtool.check import CheckOptions
     from qdqtool.model import ir
     from qdqtool.passes.selection import selection
@@ -245,11 +251,11 @@ def fold(
         Path(inputs) if inputs else None,
         dict(dims or {}),
         seed,
-        tuple(Path(p) for p in custom_ops),
-        elsewhere=tuple(check_with),
+        tuple(map(Path, listed(custom_ops))),
+        elsewhere=listed(check_with),
         python=python,
     )
-    out = None if output is None else Path(output).absolute()
+    out = asked.place(model, output, in_place=in_place)
     wanted = wishes(
         {
             "quantize": quantize,
@@ -260,7 +266,7 @@ def fold(
             "move": move,
             "collapse": collapse,
         },
-        selection(only, skip),
+        selection(listed(only), listed(skip)),
         max_growth,
         approximate=allow_approximate,
         tidy=tidy,
@@ -276,13 +282,13 @@ def compare(
     a: str | Path | ModelProto | Any,
     b: str | Path | ModelProto | Any | None = None,
     *,
-    runtimes: Sequence[str] = ("ort",),
+    runtimes: str | Sequence[str] = ("ort",),
     python: str | Path | None = None,
     optimized: bool = False,
     inputs: str | Path | None = None,
     dims: Mapping[str, int] | None = None,
     seed: int = 0,
-    custom_ops: Sequence[str | Path] = (),
+    custom_ops: str | Path | Sequence[str | Path] = (),
     base_dir: str | Path | None = None,
 ) -> Comparison:
     """Say where two models, or two runtimes, part on the same inputs, and why.
@@ -292,7 +298,7 @@ def compare(
     a, b : str, Path, ModelProto or onnx_ir.Model
         Two models of the same inputs and outputs. `a` runs in ONNX Runtime without optimizations; without `b` it is compared with
         itself elsewhere.
-    runtimes : sequence of str
+    runtimes : str or sequence of str
         Where `b` runs: ``ort``, ``openvino``, ``qnn``.
     python : str or Path, optional
         An interpreter that has the runtime, or another version of ONNX Runtime; by default this one.
@@ -317,11 +323,12 @@ def compare(
     from contextlib import ExitStack
 
     from qdqtool import comparing
+    from qdqtool.asked import listed
     from qdqtool.check import CheckOptions
     from qdqtool.comparing.opening import opened
 
-    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(Path(p) for p in custom_ops))
-    request = comparing.Request(tuple(runtimes), None if python is None else Path(python), optimized, options)
+    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(map(Path, listed(custom_ops))))
+    request = comparing.Request(listed(runtimes), None if python is None else Path(python), optimized, options)
     with ExitStack() as open_files:
         first, *second = (open_files.enter_context(opened(model, base_dir)) for model in (a, b) if model is not None)
         return comparing.compare(first, second[0] if second else None, request)
@@ -335,6 +342,19 @@ def inspect(model: str | Path | ModelProto) -> Inspection:
     return inspection.inspect(load(model))
 
 
+def data_files(model: str | Path) -> list[Path]:
+    """Files that hold the external data of a model; none when it cannot be read."""
+    from qdqtool.errors import Unreadable
+    from qdqtool.model.load import load
+
+    try:
+        loaded = load(model, trusting=True)
+    except Unreadable:
+        return []
+    folder = Path(model).absolute().parent
+    return [folder / name for name in sorted(loaded.data_files) if name and "\0" not in name]
+
+
 def profiles(target: str | None = None) -> list[dict[str, Any]]:
     """What is known of the target ``NAME[@VERSION]``, or of all; Usage when it is unknown."""
     from qdqtool import targets
@@ -344,17 +364,19 @@ def profiles(target: str | None = None) -> list[dict[str, Any]]:
         return [record.to_dict(targets.profile(target))]
     runtimes = [(name, runtime.versions()) for name, runtime in targets.all_targets().items() if name != "opset"]
     known = [f"{name}@{version}" if version else name for name, versions in runtimes for version in versions or ("",)]
-    return [record.to_dict(targets.profile(name)) for name in ("opset", *known)]
+    opsets = targets.all_targets()["opset"].versions()
+    opset = record.to_dict(targets.profile("opset")) | {"target": "opset@N", "opsets": [int(opsets[0]), int(opsets[-1])]}
+    return [opset, *(record.to_dict(targets.profile(name)) for name in known)]
 
 
 def validate(
     models: str | Path | ModelProto | Sequence[str | Path] | Any,
     *,
     target: str | None = None,
-    select: Sequence[str] | None = None,
-    ignore: Sequence[str] | None = None,
+    select: str | Sequence[str] | None = None,
+    ignore: str | Sequence[str] | None = None,
     per_file_ignores: Mapping[str, Sequence[str]] | None = None,
-    exclude: Sequence[str] | None = None,
+    exclude: str | Sequence[str] | None = None,
     fail_on: Severity | None = None,
     baseline: str | Path | None = None,
     write_baseline: str | Path | None = None,
@@ -374,11 +396,11 @@ def validate(
         Files, folders (every ``.onnx`` below them), or one model in memory.
     target : str, optional
         What the models shall run in, as ``NAME[@VERSION]``; by default the newest ONNX Runtime.
-    select, ignore : sequence of str, optional
+    select, ignore : str or sequence of str, optional
         Rules to run or to leave out: codes, their beginnings, or names. The longer word wins.
     per_file_ignores : mapping, optional
         Patterns of paths (below the folder of the settings) to rules that are left out there.
-    exclude : sequence of str, optional
+    exclude : str or sequence of str, optional
         Patterns of paths that are passed over below folders.
     fail_on : {"error", "warning", "info"}, optional
         Which findings make ``Validation.ok`` False; by default errors.
@@ -406,12 +428,16 @@ def validate(
     Usage
         A rule, target or setting is unknown, or no model was named.
     """
+    from qdqtool import asked
+    from qdqtool.findings import SEVERITIES
     from qdqtool.linting import config as settings
     from qdqtool.linting.validate import Wanted, validate
 
+    asked.require_one("fail_on", fail_on, (None, *SEVERITIES))
+    chosen, ignored, passed = (None if words is None else asked.listed(words) for words in (select, ignore, exclude))
     project = settings.Config(Path.cwd()) if config is None else settings.nearest(Path(config))
     known, new, mended = (None if path is None else Path(path) for path in (baseline, write_baseline, fixed))
-    wanted = Wanted(target, select, ignore, per_file_ignores, exclude, fail_on, known, new, jobs, fix, unsafe, diff, mended)
+    wanted = Wanted(target, chosen, ignored, per_file_ignores, passed, fail_on, known, new, jobs, fix, unsafe, diff, mended)
     return validate(models, wanted, project, None if base_dir is None else Path(base_dir))
 
 

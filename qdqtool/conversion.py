@@ -61,9 +61,9 @@ class Conversion:
         """
         return self.result.model()
 
-    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True) -> Path:
+    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True, in_place: bool = False) -> Path:
         """Write the result; parameters and errors as ``result.Result.save``."""
-        return self.result.save(path, external_data=external_data, overwrite=overwrite)
+        return self.result.save(path, external_data=external_data, overwrite=overwrite, in_place=in_place)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""

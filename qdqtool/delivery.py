@@ -11,7 +11,7 @@ from typing import Protocol
 
 from qdqtool.check import CheckOptions, Probe, Report, Rounded, check
 from qdqtool.comparison import Comparison
-from qdqtool.errors import CheckFailed
+from qdqtool.errors import CheckFailed, Refused, Unreadable
 from qdqtool.model import external, walk
 from qdqtool.model.load import Loaded
 from qdqtool.model.stage import Staged
@@ -35,6 +35,16 @@ class Ending(Protocol):
 
     @property
     def options(self) -> CheckOptions: ...
+
+
+@contextmanager
+def located(model: str) -> Iterator[None]:
+    """Errors about the model itself name its file first, as the user gave it; "" for one in memory."""
+    try:
+        yield
+    except (Refused, CheckFailed, Unreadable) as error:
+        error.where = ": ".join(filter(None, (model, error.where)))
+        raise
 
 
 @contextmanager
@@ -85,7 +95,7 @@ def deliver(
                 report = check(original, staged.model, probes, options=options)
                 report = _passed(report, required=ending.require_check) if binding else report
                 elsewhere = _elsewhere(original, staged.model, report, options, required=ending.require_check)
-            return _published(staged, report, elsewhere) if ending.output is not None else Delivered(report, elsewhere)
+            return _published(staged, report, elsewhere, ending) if ending.output is not None else Delivered(report, elsewhere)
         finally:
             staged.discard()
 
@@ -117,11 +127,14 @@ def _parted(found: Comparison) -> str:
     return f"differs from the original in {run.second}, first at {found.first.where}: {'; '.join(found.first.reasons)}"
 
 
-def _published(staged: Staged, report: Report | None, elsewhere: Comparison | None) -> Delivered:
+def _published(staged: Staged, report: Report | None, elsewhere: Comparison | None, ending: Ending) -> Delivered:
     model = staged.publish()
     files = (model, *(model.parent / name for name in staged.data_files))
     gone = [name for name in staged.replaced if not (model.parent / name).exists()]
-    return Delivered(report, elsewhere, files, tuple(f"{name}, which no model here refers to any more, was removed" for name in gone))
+    notes = [f"{name}, which no model here refers to any more, was removed" for name in gone]
+    if staged.stand_in:
+        notes.insert(0, f"{ending.external_data} was there already; the data went to {staged.stand_in}")
+    return Delivered(report, elsewhere, files, tuple(notes))
 
 
 @contextmanager
@@ -143,5 +156,5 @@ def _passed(report: Report, *, required: bool) -> Report:
         raise CheckFailed(message, report, hint=hint)
     if required and not report.complete:
         message, hint = "the check was required but could not be completed; nothing was written", "leave out --require-check"
-        raise CheckFailed(message, report, hint=hint)
+        raise CheckFailed(message, report, why=report.reason or str(report.unchecked[0]), hint=hint)
     return report

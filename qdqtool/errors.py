@@ -61,6 +61,6 @@ class CheckFailed(QdqtoolError):
 
     status = 3
 
-    def __init__(self, message: str, report: Any, *, hint: str = "") -> None:
-        super().__init__("check-failed", message, hint=hint)
+    def __init__(self, message: str, report: Any, *, why: str = "", hint: str = "") -> None:
+        super().__init__("check-failed", message, why=why, hint=hint)
         self.report = report

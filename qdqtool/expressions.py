@@ -30,6 +30,9 @@ class Stored:
     dtype: ElementType
     shape: tuple[int, ...]
 
+    def __hash__(self) -> int:
+        return hash(self.name)  # which tells nearly all apart, and is asked for often
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:
@@ -111,7 +114,7 @@ def literal(values: Any, dtype: ElementType, shape: tuple[int, ...] | None = Non
 
 
 def is_const(expr: Expr | None) -> TypeGuard[Const]:
-    return isinstance(expr, Stored | Literal | Computed)
+    return isinstance(expr, Const)
 
 
 def known(shape: Shape | None) -> tuple[int, ...] | None:

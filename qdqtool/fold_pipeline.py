@@ -12,7 +12,7 @@ from typing import Any
 from onnx import FunctionProto, GraphProto, ModelProto
 
 from qdqtool.check import Probe
-from qdqtool.delivery import deliver, original_file
+from qdqtool.delivery import deliver, located, original_file
 from qdqtool.expressions import Const
 from qdqtool.folding import Fold, Folding
 from qdqtool.model.graph import View, subgraphs
@@ -45,11 +45,14 @@ def _fold(
 ) -> Folding:
     begin = perf_counter()
     loaded = load(model, base_dir)
-    require_sound(loaded.proto)
-    with original_file(loaded, request) as original:
-        working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
+    where = "" if isinstance(model, ModelProto) else str(model)
+    working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
+    with located(where), uncollected():
+        view = View(working.proto)
+        require_sound(working.proto, tidy=view.tidy)
+    with located(where), original_file(loaded, request) as original:
         with uncollected():
-            folds = plan_folds(View(working.proto), working.base_dir, request.wishes)
+            folds = plan_folds(view, working.base_dir, request.wishes)
             pairs = _probes(folds) if request.check else []
             folding, constants, watch = _carried_out(folds, working, request)
         folding.seconds = perf_counter() - begin
@@ -83,13 +86,14 @@ def _carried_out(folds: Folds, loaded: Loaded, request: FoldRequest) -> tuple[Fo
     tidied = list(folds.tidied)
     applied = Applied(proto) if plan.idle else apply_plan(view, plan, folds.given.facts, loaded.base_dir)
     tidied += tidy.imports(proto) if request.wishes.tidy else []
-    notes = _raised(proto, applied) if applied.constants else []
+    notes = [*folds.remarks, *(_raised(proto, applied) if applied.constants else [])]
     watch = Watch()
     after = _nodes(proto), constant_bytes(proto)
     unchanged = plan.idle and not tidied
     result = Result(proto, loaded, watch.watched(applied.pending), unchanged, progress=request.progress)
     sizes = (before[0], after[0]), (before[1], after[1])
     folding = Folding(opset, (ir, proto.ir_version), records, *sizes, plan.kept, result, folds.foldable, tuple(tidied), tuple(notes))
+    folding.weights, folding.limits = "weights" in request.wishes.kinds, request.wishes.limits
     return folding, applied.constants, watch
 
 
@@ -115,11 +119,11 @@ def _nodes(proto: ModelProto) -> int:
 def _record(folds: Folds, found: Found) -> Fold:
     place, view = found.place, folds.given.view
     now = 1 if place in folds.plan.replaces else 0
-    return Fold(view.title(place), found.kind, found.what, found.exactness, found.bound, (folds.nodes[place], now), found.bytes)
+    return Fold(view.title(place), found.kind, found.what, found.exactness, found.bound, (folds.nodes[place], now), found.bytes, 0)
 
 
 def _timed(records: tuple[Fold, ...], folds: Folds, constants: Mapping[Const, str], watch: Watch) -> Iterator[Fold]:
     """The records with the time that computing their constants took."""
     for record, found in zip(records, folds.folds, strict=True):
-        names = (constants.get(const, "") for const in found.new)
-        yield replace(record, seconds=sum(watch.seconds(name) for name in names))
+        seconds = sum(watch.seconds(constants.get(const, "")) for const in found.new)
+        yield replace(record, seconds=seconds) if seconds else record

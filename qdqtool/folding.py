@@ -64,6 +64,10 @@ class Folding:
         Quantize and dequantize nodes that are still there.
     foldable : int
         Those of them that dequantize constants: what ``weights`` would fold, or was kept from folding.
+    weights : bool
+        Whether ``weights`` was asked for.
+    limits : tuple of str
+        The options that held back what is foldable though ``weights`` was asked for.
     tidied : tuple of str
         What ``tidy`` removed.
     notes : tuple of str
@@ -90,6 +94,8 @@ class Folding:
     check: Report | None = None
     elsewhere: Comparison | None = None
     files: tuple[Path, ...] = ()
+    weights: bool = False
+    limits: tuple[str, ...] = ()
 
     @property
     def model(self) -> Any:
@@ -99,9 +105,9 @@ class Folding:
         """
         return self.result.model()
 
-    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True) -> Path:
+    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True, in_place: bool = False) -> Path:
         """Write the result; parameters and errors as ``result.Result.save``."""
-        return self.result.save(path, external_data=external_data, overwrite=overwrite)
+        return self.result.save(path, external_data=external_data, overwrite=overwrite, in_place=in_place)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -113,6 +119,7 @@ class Folding:
             "bytes": list(self.bytes),
             "kept": self.kept,
             "foldable": self.foldable,
+            "held_back_by": list(self.limits),
             "tidied": list(self.tidied),
             "notes": list(self.notes),
             "seconds": round(self.seconds, 6),

@@ -13,7 +13,7 @@ from onnx import ModelProto, inliner
 from qdqtool import aiming, changes
 from qdqtool.check import Probe
 from qdqtool.conversion import Conversion
-from qdqtool.delivery import deliver, original_file
+from qdqtool.delivery import deliver, located, original_file
 from qdqtool.errors import Refused
 from qdqtool.linting import obstacles
 from qdqtool.linting.obstacles import Obstacle
@@ -42,11 +42,12 @@ def convert(
 
     `wrap` turns the result into what ``Conversion.model`` gives.
     """
-    loaded = load(model, base_dir)
-    require_sound(loaded.proto)
-    source = opset_of(loaded.proto)
-    target = request.target(source)
-    with original_file(loaded, request) as original:
+    loaded, where = load(model, base_dir), "" if isinstance(model, ModelProto) else str(model)
+    with located(where):
+        require_sound(loaded.proto)
+        source = opset_of(loaded.proto)
+        target = request.target(source, where)
+    with located(where), original_file(loaded, request) as original:
         working = loaded if loaded.path is not None or request.in_place else replace(loaded, proto=_copy(loaded.proto))
         with uncollected():
             (builder, inlined), chosen = _aimed(working, source, target, request)
@@ -123,7 +124,9 @@ def _refused(builder: Builder, loaded: Loaded) -> Refused:
         f"{steps} of {total} quantize/dequantize nodes" if steps else "",
         f"{others} other node{'s' if others != 1 else ''}" if others else "",
     ]
-    return Refused(f"{builder.target} cannot express {' and '.join(p for p in parts if p)}", refusals)
+    profile = builder.target.profile
+    hint = f"qdqtool targets {profile} shows what it takes" if profile is not None and not any(r.hint for r in refusals) else ""
+    return Refused(f"{builder.target} cannot express {' and '.join(p for p in parts if p)}", refusals, hint=hint)
 
 
 def _remaining(builder: Builder, loaded: Loaded) -> list[Refusal]:

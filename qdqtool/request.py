@@ -40,20 +40,27 @@ class Request:
     layout: Layout | None = None
     sign: Sign | None = None
 
-    def target(self, source: int) -> Target:
-        """What to aim at from opset `source`; Usage when that makes no sense."""
+    def target(self, source: int, where: str = "") -> Target:
+        """What to aim at from opset `source` of the model `where`; Usage when that makes no sense."""
         if self.opset is None and self.to is None and self.profile is None:
             raise Usage("no-target", "no target: an opset, a dialect or a runtime is needed", hint="opset=N, to='ai.onnx' or target='ort'")
         low, high = self.profile.opsets if self.profile is not None else (source, source)
         opset = min(max(source, low), high) if self.opset is None else self.opset
         if not OLDEST <= opset <= NEWEST:
-            known, hint = f"opsets {OLDEST} to {NEWEST} are known", f"--opset {min(max(opset, OLDEST), NEWEST)}"
-            raise Usage("unknown-opset", f"opset {opset} is no target", why=known, hint=hint)
+            raise self._unknown(opset, where)
         if self.profile is not None and self.opset is not None:
             require_opset(self.profile, self.opset)
         single, fuse = self._dialects()
         base = Target(opset, single, self.exact, self.allow_approximate, self.prefer, self.simplify, self.profile)
         return replace(base, fuse=fuse, layout=self.layout, sign=self.sign)
+
+    def _unknown(self, opset: int, where: str) -> Usage:
+        """Where no opset was asked for, the model's own is to blame."""
+        known, nearest = f"opsets {OLDEST} to {NEWEST} are known", min(max(opset, OLDEST), NEWEST)
+        if self.opset is not None:
+            return Usage("unknown-opset", f"opset {opset} is no target", why=known, hint=f"--opset {nearest}")
+        hint = f"say --opset N, for example --opset {nearest}"
+        return Usage("unknown-opset", f"the model imports opset {opset}, which is no target", where=where, why=known, hint=hint)
 
     def _dialects(self) -> tuple[str | None, tuple[str, ...]]:
         """The dialect of single steps, and those of fused operators, that `to` names."""

@@ -9,6 +9,7 @@ from typing import Any
 
 from onnx import ModelProto
 
+from qdqtool.asked import require_other
 from qdqtool.kernels.sources import Source, materialize
 from qdqtool.model import external, inline, tensors, walk
 from qdqtool.model.load import Loaded
@@ -51,7 +52,7 @@ class Result:
             progress=self.progress,
         )
 
-    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True) -> Path:
+    def save(self, path: str | Path, *, external_data: str | None = None, overwrite: bool = True, in_place: bool = False) -> Path:
         """Write the model, computing new constants tile by tile; the file appears whole or not at all.
 
         Parameters
@@ -62,6 +63,8 @@ class Result:
             Name of one file for all large tensors.
         overwrite : bool
             Whether `path` may exist.
+        in_place : bool
+            Whether it may be the file that the model came from.
 
         Returns
         -------
@@ -71,8 +74,10 @@ class Result:
         Raises
         ------
         Usage
-            `path` may not be written: it is there already, or its folder is not.
+            `path` may not be written: it is there already, or is the input, or its folder is not there.
         QdqtoolError
             Writing failed; what was there before still is.
         """
+        if self.loaded.path is not None and not in_place:
+            require_other(self.loaded.path, Path(path))
         return self.stage(Path(path), external_data, overwrite).publish()

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from qdqtool.errors import QdqtoolError
+from qdqtool.errors import QdqtoolError, Unreadable
 from qdqtool.findings import SEVERITIES, Finding, Severity, at_least
 from qdqtool.linting.baseline import Known
 from qdqtool.rules.descriptions import Description
@@ -53,7 +53,7 @@ class Mended:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What the linter says about some files.
+    """What `validate` says about some files.
 
     Attributes
     ----------
@@ -97,6 +97,11 @@ class Validation:
     def status(self) -> int:
         """Exit status: 0 clean, 1 findings, 2 unreadable, 3 a fix did not pass its check; the highest counts."""
         return max([int(bool(self.failing)), *(error.status for error in self.errors.values())])
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The files that could be read, and were judged."""
+        return tuple(file for file in self.files if not isinstance(self.errors.get(file), Unreadable))
 
     @property
     def ok(self) -> bool:

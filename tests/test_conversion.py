@@ -154,6 +154,7 @@ def test_a_refusal_writes_nothing(there: bool, tmp_path: Path) -> None:
     assert reason.hint == "--opset 21"
     assert "graph input q, so its codes must stay int4" in reason.reasons
     assert "opset 13 cannot express 1 of 1 quantize/dequantize nodes" in str(caught.value)
+    assert caught.value.where == str(source)
     assert names(tmp_path) == before
     assert not there or out.read_bytes() == b"old"
 
@@ -173,6 +174,19 @@ def test_requests_that_make_no_sense(options: dict[str, Any], code: str) -> None
     assert caught.value.code == code
     assert caught.value.status == 2
     assert caught.value.hint
+
+
+def test_an_opset_that_is_no_target_is_the_models_own_where_none_was_asked_for(tmp_path: Path) -> None:
+    source = stored(model("g (float[2] x) => (float[2] y) { y = Neg(x) }", opset=4), tmp_path / "old.onnx")
+    with pytest.raises(Usage, match="the model imports opset 4, which is no target") as caught:
+        qdqtool.convert(source, to="ai.onnx")
+    assert (caught.value.where, caught.value.hint) == (str(source), "say --opset N, for example --opset 7")
+
+
+def test_a_refusal_of_a_model_in_memory_names_no_file() -> None:
+    with pytest.raises(qdqtool.Refused) as caught:
+        qdqtool.convert(refused(), opset=13)
+    assert caught.value.where == ""
 
 
 def test_without_a_check_nothing_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +210,10 @@ def test_a_model_that_cannot_run_is_checked_step_by_step() -> None:
 
 def test_a_required_check_that_cannot_be_completed_fails(tmp_path: Path) -> None:
     source = stored(unrunnable(), tmp_path / "in.onnx")
-    with pytest.raises(qdqtool.CheckFailed, match="could not be completed"):
+    with pytest.raises(qdqtool.CheckFailed, match="could not be completed") as caught:
         qdqtool.convert(source, opset=13, require_check=True, output=tmp_path / "out.onnx")
+    assert caught.value.where == str(source)
+    assert "my.Op" in caught.value.why or "my:Op" in caught.value.why
     assert names(tmp_path) == ["in.onnx"]
 
 

@@ -108,9 +108,10 @@ def _form(probe: Probe) -> bytes:
 
 
 def _contents(probe: Probe) -> bytes:
-    """A digest of all constants."""
+    """A digest of all constants, and of what inputs have by default."""
     found = sha256()
-    for source in (*probe.before.constants.values(), *probe.after.constants.values()):
+    defaults = [port.default for port in probe.before.inputs if port.default is not None]
+    for source in (*probe.before.constants.values(), *probe.after.constants.values(), *defaults):
         found.update(materialize(source).tobytes())
     return found.digest()
 

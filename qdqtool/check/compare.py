@@ -32,7 +32,7 @@ class Difference:
 
     def __str__(self) -> str:
         if not self.count:
-            return f"{self.elements} values equal"
+            return f"{self.elements} value{'' if self.elements == 1 else 's'} equal"
         size = f"at most {self.greatest:.3g}, {self.ulps:.3g} ulps, {self.of_maximum:.2g} of the output's maximum"
         return f"{self.count} of {self.elements} values differ ({size}); {self.example}"
 

@@ -51,8 +51,8 @@ def generated(signature: Signature, wishes: Wishes) -> Iterator[dict[str, Array]
     """
     for port in signature.inputs:
         if port.name not in wishes.inputs and (port.dtype is None or port.dims is None):
-            kind = "is no tensor" if port.dtype is None else "has no known rank"
-            raise NoInputs(f"input {port.name} {kind}; give one with --inputs")
+            kind = "is no tensor" if port.dtype is None else "has no known rank; give one with --inputs"
+            raise NoInputs(f"input {port.name} {kind}")
     open_dims = any(not isinstance(size, int) or size < 0 for port in signature.inputs for size in port.dims or ())
     for common in _COMMON if open_dims else (None,):
         sizes = _sizes(signature, wishes, common)

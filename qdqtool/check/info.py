@@ -19,7 +19,7 @@ _SMALLEST_BLOCK = 16
 
 
 def default_load(subject: Subject, setting: Setting) -> tuple[str, ...]:
-    """Notes on a load with default optimizations: which optimizer fails, which fusions change results."""
+    """Notes on a load with default optimizations: which optimizer fails, which fusions change results; none where it never loads."""
     model = subject.proto()
     fused = weight_only(model)
     large, files = constant_bytes(model) > _LARGEST, locations(model)
@@ -28,15 +28,15 @@ def default_load(subject: Subject, setting: Setting) -> tuple[str, ...]:
     if large:
         return (*notes, f"not loaded with default optimizations: its constants exceed {_LARGEST >> 20} MiB")
     with data_folder(subject, files) as folder:
-        failure = _failure(subject, setting, folder if files else None)
-    return (*notes, failure) if failure else notes
+        home = folder if files else None
+        reason = _refusal(subject, Setting(setting.custom_ops, optimized=True), home)
+        if not reason:
+            return notes
+        return () if _refusal(subject, setting, home) else (*notes, _failure(subject, setting, home, reason))
 
 
-def _failure(subject: Subject, setting: Setting, folder: Path | None) -> str:
-    """Why it fails, and which optimizer to turn off; empty when it loads, or fails without optimizations too."""
-    reason = _refusal(subject, Setting(setting.custom_ops, optimized=True), folder)
-    if not reason or _refusal(subject, setting, folder):
-        return ""
+def _failure(subject: Subject, setting: Setting, folder: Path | None, reason: str) -> str:
+    """Why it fails, and which optimizer to turn off."""
     failing = f"ONNX Runtime fails to load the result with its default optimizations: {reason}"
     for suspect in _SUSPECTS:
         if not _refusal(subject, Setting(setting.custom_ops, optimized=True, without=(suspect,)), folder):

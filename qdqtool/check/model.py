@@ -148,8 +148,7 @@ def _each(comparisons: tuple[Comparison, ...], change: Callable[[Comparison], Co
 
 
 def _trials(task: _Task) -> Iterator[Inputs]:
-    names = [port.name for port in task.signature.inputs]
-    arrays = given(task.options.inputs, names) if task.options.inputs is not None else {}
+    arrays = given(task.options.inputs, task.signature.inputs) if task.options.inputs is not None else {}
     return generated(task.signature, Wishes(task.options.dims, arrays, task.options.seed))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from onnx import NodeProto
 
@@ -14,11 +14,15 @@ from qdqtool.kernels.sources import Source
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A value that enters or leaves a fragment; `shape` is None when even the rank is unknown."""
+    """A value that enters or leaves a fragment; `shape` is None when even the rank is unknown.
+
+    `default` is what the model itself gives for an integer input, where that says more than numbers made up: axes, a shape, indices.
+    """
 
     name: str
     dtype: ElementType
     shape: tuple[int | None, ...] | None = None
+    default: Source | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

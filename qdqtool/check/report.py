@@ -46,7 +46,12 @@ class Report:
     @property
     def complete(self) -> bool:
         """Whether nothing that should be checked was left unchecked."""
-        return not self.reason and all(c.verdict != "not checked" for c in self.comparisons)
+        return not self.reason and not self.unchecked
+
+    @property
+    def unchecked(self) -> tuple[Comparison, ...]:
+        """Comparisons that could not be made."""
+        return tuple(c for c in self.comparisons if c.verdict == "not checked")
 
     @property
     def judge(self) -> str:

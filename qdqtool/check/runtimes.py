@@ -147,14 +147,27 @@ def _ask(where: Runtime, folder: Path, ports: dict[str, list[str]]) -> None:
     (folder / "request.json").write_text(json.dumps(request), encoding="utf-8")
     # From a folder of its own: Python looks for modules beside a script first, and beside ours stands a numbers.py.
     script = shutil.copy(worker.__file__, folder)
-    process = subprocess.run([str(where.python or sys.executable), script, str(folder)], capture_output=True, text=True, check=False)
+    process = _process(where, [str(where.python or sys.executable), str(script), str(folder)])
     file = folder / "answer.json"
     if not file.exists():
         last = (process.stderr.strip().splitlines() or [f"status {process.returncode}"])[-1]
-        raise CannotRun(f"the process of {where} ended early: {last}")
+        # Only a signal ends it once it has begun; a status tells that it never did.
+        raise CannotRun(f"the process of {where} ended early: {last}") if process.returncode <= 0 else _useless(where, last)
     answer = json.loads(file.read_text(encoding="utf-8"))
     if "missing" in answer:
         hint = f"pip install 'qdqtool[{where.name}]'" if where.python is None else f"install it for {where.python}"
         raise Usage("no-such-runtime", f"{where} is not installed: {answer['missing']}", hint=f"{hint}, or name an interpreter that has it")
     if "error" in answer:
         raise CannotRun(plain(answer["error"]))
+
+
+def _process(where: Runtime, command: list[str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise _useless(where, str(error)) from None
+
+
+def _useless(where: Runtime, reason: str) -> Usage:
+    hint = f"name a python executable that has numpy and {worker.PACKAGES[where.name]}"
+    return Usage("no-such-python", f"{where.python or sys.executable} cannot run models", why=reason, hint=hint)

@@ -56,8 +56,9 @@ def _cut(fragment: Fragment, length: int) -> Shapes:
     """Shapes with that length for what is unknown, and at most that for what no constant calls for."""
     called = set(_of_constants(fragment))
     shapes: dict[str, tuple[int | None, ...]] = {p.name: (None, None) if p.shape is None else p.shape for p in fragment.inputs}
-    usual = min(length, _LENGTHS[0])
-    return {name: tuple(usual if n is None else n if n in called else min(n, length) for n in shape) for name, shape in shapes.items()}
+    usual, kept = min(length, _LENGTHS[0]), {p.name: p.default.shape for p in fragment.inputs if p.default is not None}
+    made = {name: tuple(usual if n is None else n if n in called else min(n, length) for n in shape) for name, shape in shapes.items()}
+    return made | kept
 
 
 def _fillings(ports: tuple[Port, ...], rank: int, sizes: list[int]) -> Iterator[Shapes]:

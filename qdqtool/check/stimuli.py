@@ -15,7 +15,7 @@ from qdqtool.check.roles import Grid, Role, grids, live_grids, nan_is_open, role
 from qdqtool.check.shapes import Shapes
 from qdqtool.dtypes import ElementType
 from qdqtool.kernels.layout import misfit, spread
-from qdqtool.kernels.sources import Array
+from qdqtool.kernels.sources import Array, materialize
 
 Inputs = dict[str, Array]
 
@@ -67,6 +67,8 @@ def _runs(shapes: Shapes, scaled: bool) -> int:
 
 def _values(draw: _Draw) -> Array:
     dtype = draw.port.dtype
+    if draw.role is None and draw.port.default is not None:
+        return materialize(draw.port.default).reshape(draw.port.default.shape)
     if draw.role == "zero point" and not (dtype.integer and dtype.bits <= 16):
         return np.zeros(draw.shape, dtype.numpy)
     if draw.role == "scale":

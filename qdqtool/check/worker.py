@@ -65,6 +65,7 @@ def told(error: Exception) -> str:
 
 
 RUNTIMES = {"ort": in_onnxruntime, "openvino": in_openvino, "qnn": in_qnn}
+PACKAGES = {"ort": "onnxruntime", "openvino": "openvino", "qnn": "onnxruntime-qnn"}
 
 
 def main(folder: Path) -> None:

@@ -18,6 +18,7 @@ INTERRUPTED = 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit status."""
     output = Output()
+    _open_streams()
     try:
         status = group.main(args=None if arguments is None else list(arguments), prog_name="qdqtool", standalone_mode=False, obj=output)
         sys.stdout.flush()
@@ -35,3 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         return output.fail(QdqtoolError("file-access", error.strerror or str(error), where=str(error.filename or "")))
+
+
+def _open_streams() -> None:
+    """A closed stdout or stderr (``>&-``) takes what is printed without a word, and its number cannot become that of a model's file."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - for the rest of the run

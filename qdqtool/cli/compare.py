@@ -41,6 +41,7 @@ def compare(report: Output, /, a: Path, b: Path | None, **options: Any) -> int:
     Exit status 0 when all is equal but for rounding, 1 when not, 3 when one of
     them does not run.
     """
+    report.protect(a, b)
     from qdqtool import api
     from qdqtool.reports import console
     from qdqtool.reports.compare import comparison_text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from qdqtool.cli.output import Output
-from qdqtool.cli.rewriting import FILE, SECTIONS, rewriting_options, settle
+from qdqtool.cli.rewriting import FILE, SECTIONS, protect, rewriting_options, settle
 from qdqtool.cli.sections import Sectioned
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def fold(report: Output, /, model: Path, **options: Any) -> None:
     The rest must be asked for. Whatever the size of the weights, memory stays
     small. Every fold ends with a comparison of the result with the original.
     """
+    protect(report, model, options)
     written, unchecked = settle(model, options)
     from qdqtool import api
     from qdqtool.reports.progress import progress
@@ -58,4 +59,4 @@ def fold(report: Output, /, model: Path, **options: Any) -> None:
 
         return folding_text(folding, width, source=str(model), written=written, unchecked=unchecked, verbose=report.verbose)
 
-    report.answer(folding.to_dict() | {"input": str(model), "output": str(written) if written else None}, text)
+    report.answer(folding.to_dict() | {"input": str(model), "output": str(written) if written else None}, text, written=folding.files)

@@ -23,7 +23,7 @@ COMMANDS = {
     "fold": Entry("qdqtool.cli.fold:fold", "Compute beforehand what follows from constants, checked."),
     "inspect": Entry("qdqtool.cli.inspect:inspect", "Show the opsets and quantized nodes of a model."),
     "rules": Entry("qdqtool.cli.rules:rules", "List what `validate` looks for."),
-    "targets": Entry("qdqtool.cli.targets:targets", "Show what `convert --for` knows of each runtime."),
+    "targets": Entry("qdqtool.cli.targets:targets", "Show what `--for` takes, and what is known of each."),
     "validate": Entry("qdqtool.cli.validate:validate", "Say what is wrong with quantized models."),
 }
 

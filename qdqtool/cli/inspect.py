@@ -7,10 +7,11 @@ from pathlib import Path
 import click
 
 from qdqtool.cli.output import Output, output_options
+from qdqtool.cli.sections import Sectioned
 
 
-@click.command("inspect")
-@click.argument("model", metavar="IN", type=click.Path(path_type=Path))
+@click.command("inspect", cls=Sectioned)
+@click.argument("model", metavar="IN", type=click.Path(path_type=Path, readable=False))
 @output_options
 @click.pass_obj
 def inspect(report: Output, /, model: Path) -> None:
@@ -18,6 +19,7 @@ def inspect(report: Output, /, model: Path) -> None:
 
     Weights are not read.
     """
+    report.protect(model)
     from qdqtool import api
     from qdqtool.reports.inspection import inspection_text
 

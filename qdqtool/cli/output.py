@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from qdqtool.errors import QdqtoolError
+from qdqtool.cli.clashes import require_apart, same
+from qdqtool.errors import QdqtoolError, Usage
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -29,11 +30,28 @@ class Output:
     def verbose(self) -> bool:
         return self.verbosity > 0
 
-    def answer(self, record: dict[str, Any], text: Callable[[int], Text]) -> None:
-        """Give the record as JSON where asked, and as text unless quiet; the text leaves stdout to the JSON."""
+    def protect(self, *models: Path | None, outputs: Sequence[Path | None] = ()) -> None:
+        """Refuse to write the record over a model; must come before whatever else can go wrong, since errors are written too."""
+        try:
+            require_apart({"--json": self.json}, models, outputs)
+        except Usage:
+            self.json = None
+            raise
+
+    def answer(self, record: dict[str, Any], text: Callable[[int], Text], *, written: Sequence[Path] = ()) -> None:
+        """Give the record as JSON where asked, and as text unless quiet; the text leaves stdout to the JSON.
+
+        `written` are the model and the data files that the run wrote.
+        """
         from qdqtool.reports import json
 
-        json.write(record, self.json)
+        try:
+            self._spare(written)
+            json.write(record, self.json)
+        except OSError as error:
+            if self.json == json.STDOUT:
+                raise
+            raise _unreported(self.json, written, error.strerror or str(error)) from error
         if self.verbosity >= 0:
             from qdqtool.reports import console
 
@@ -48,10 +66,27 @@ class Output:
         console.show(lambda width: errors.text(error, width, verbose=self.verbose), err=True)
         return error.status
 
+    def _spare(self, written: Sequence[Path]) -> None:
+        """Data files of the result have names that nobody knows before."""
+        file = self.json
+        if file is not None and any(same(path, file) for path in written):
+            self.json = None
+            raise _unreported(file, written, "it is a file of the result")
+
+
+def _unreported(file: Path | None, written: Sequence[Path], why: str) -> QdqtoolError:
+    message = f"{written[0]} was written, the report could not be" if written else "the report could not be written"
+    return QdqtoolError("report-not-written", message, where=str(file), why=why, hint="name another file")
+
 
 def output_options(command: Command) -> Command:
     """Add ``--json``, ``-q`` and ``-v``, which end up in the run's `Output`."""
     return _JSON(quiet_options(command))
+
+
+def record_options(command: Command) -> Command:
+    """Add ``--json`` and ``-q`` only, where there is nothing more to tell."""
+    return _JSON(_QUIET(command))
 
 
 def quiet_options(command: Command) -> Command:
@@ -66,8 +101,11 @@ def _set_json(ctx: click.Context, parameter: click.Parameter, value: Path | None
 
 
 def _set_verbosity(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    output = ctx.ensure_object(Output)
+    if value and output.verbosity:
+        raise click.UsageError("--quiet and --verbose exclude each other", ctx)
     if value:
-        ctx.ensure_object(Output).verbosity = -1 if parameter.name == "quiet" else 1
+        output.verbosity = -1 if parameter.name == "quiet" else 1
 
 
 _JSON = click.option(

@@ -36,6 +36,17 @@ class IrVersion(click.ParamType[Any]):
         return int(value)
 
 
+class Target(click.ParamType[Any]):
+    """``NAME[@VERSION]``, which is judged later."""
+
+    name = "target"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if "," in str(value):
+            self.fail(f"one target only, not {value!r}", param, ctx)
+        return str(value)
+
+
 class Words(click.ParamType[Any]):
     """Words separated by commas."""
 
@@ -46,7 +57,7 @@ class Words(click.ParamType[Any]):
 
 
 class Format(click.ParamType[Any]):
-    """``NAME`` or ``NAME=FILE`` with the name of a report format."""
+    """``NAME`` or ``NAME=FILE`` with the name of a report format; the file ``-`` is stdout, as none is."""
 
     name = "format"
 
@@ -58,7 +69,7 @@ class Format(click.ParamType[Any]):
             self.fail(f"not among {', '.join(formats.names())}", param, ctx)
         if at and not file:
             self.fail(f"no file after {value!r}", param, ctx)
-        return name, Path(file) if at else None
+        return name, Path(file) if at and file != "-" else None
 
 
 def exclusive(options: Mapping[str, Any], first: str, second: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from qdqtool.cli.output import output_options
+from qdqtool.cli.clashes import require_file
+from qdqtool.cli.output import Output, output_options
 from qdqtool.cli.parameters import Assignment, Words, exclusive
 from qdqtool.errors import Usage
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-FILE = click.Path(path_type=Path)
+FILE = click.Path(path_type=Path, readable=False)
 LIBRARY = click.Path(path_type=Path, exists=True, dir_okay=False)
 PLACE = (
     click.option("-o", "--output", metavar="OUT", type=FILE, help="The model to write."),
@@ -50,6 +51,13 @@ def rewriting_options(command: Command) -> Command:
     return command
 
 
+def protect(report: Output, model: Path, options: Mapping[str, Any]) -> None:
+    """Refuse to write the report over the model or the result."""
+    output: Path | None = options["output"]
+    data = output.parent / options["external_data"] if output is not None and options["external_data"] else None
+    report.protect(model, outputs=(output, data))
+
+
 def settle(model: Path, options: dict[str, Any]) -> tuple[Path | None, str]:
     """Turn these options into those of ``api``; returns what will be written, if anything, and why nothing is checked.
 
@@ -70,13 +78,14 @@ def settle(model: Path, options: dict[str, Any]) -> tuple[Path | None, str]:
 
 def _output(model: Path, options: dict[str, Any]) -> Path | None:
     output: Path | None = options.pop("output")
-    in_place = options.pop("in_place")
+    in_place = options["in_place"]
     if in_place:
         output = output or model
     if output is None:
         if options["dry_run"]:
             return None
         raise Usage("no-output", "no output: say where the result goes", hint="-o OUT, or --in-place to replace IN")
+    require_file("-o", output)
     if output.exists() and model.exists() and output.samefile(model) and not in_place:
         raise Usage("output-is-input", "the output is the input", where=str(output), hint="--in-place replaces it")
     if output.exists() and not (output.is_file() or output.is_dir()):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
-from qdqtool.cli.output import Output, output_options
+from qdqtool.cli.output import Output, record_options
+from qdqtool.cli.sections import Sectioned
 
 
-@click.command("targets")
+@click.command("targets", cls=Sectioned)
 @click.argument("name", metavar="[NAME[@VERSION]]", required=False)
-@output_options
+@record_options
 @click.pass_obj
 def targets(report: Output, /, name: str | None) -> None:
     """Show what --for takes, or what is known of one target.

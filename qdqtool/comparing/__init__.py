@@ -25,16 +25,19 @@ def compare(a: Subject, b: Subject | None, request: Request) -> Comparison:
     first = side(str(a.path), a)
     second = first if b is None or b == a else side(str(b.path), b)
     there = runtimes.runtime("ort", None, request.setting)
-    return Comparison(tuple(Job(first, second, there, where, request).run() for where in _others(request, alone=second is first)))
+    others = _others(request, alone=second is first, twice=b is not None)
+    return Comparison(tuple(Job(first, second, there, where, request).run() for where in others))
 
 
-def _others(request: Request, *, alone: bool) -> list[Runtime]:
-    """Where the second model runs; alone, a model is not compared with itself."""
+def _others(request: Request, *, alone: bool, twice: bool) -> list[Runtime]:
+    """Where the second model runs; alone, or named twice, a model is not compared with itself."""
     single = len(request.runtimes) == 1
     found = [runtimes.runtime(name, request.python if name != "ort" or single else None, request.setting) for name in request.runtimes]
     found = [where.optimized() if request.optimized else where for where in found]
     found = [where for where in found if where.apart or where.setting.optimized or not alone]
     if not found:
-        hint = "name a second model, another runtime (--in openvino), another interpreter (--python), or --optimized"
-        raise Usage("nothing-to-compare", "one model in one runtime gives one result", hint=hint)
+        other = "another model as B" if twice else "a second model"
+        why = "A and B are one file" if twice else ""
+        hint = f"name {other}, another runtime (--in openvino), another interpreter (--python), or --optimized"
+        raise Usage("nothing-to-compare", "one model in one runtime gives one result", why=why, hint=hint)
     return found

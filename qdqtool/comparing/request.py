@@ -44,8 +44,7 @@ def trials(a: Side, options: CheckOptions) -> Iterator[Inputs]:
         They cannot be made up; what was given does not fit.
     """
     require_known(a.signature, options.dims)
-    names = [port.name for port in a.signature.inputs]
-    arrays = given(options.inputs, names) if options.inputs is not None else {}
+    arrays = given(options.inputs, a.signature.inputs) if options.inputs is not None else {}
     return generated(a.signature, Wishes(options.dims, arrays, options.seed))
 
 

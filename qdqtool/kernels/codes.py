@@ -62,15 +62,21 @@ def codes(source: Source, axis: int | None) -> Codes:
 def _of_part(tile: Array, dtype: ElementType) -> Part:
     values = _numbers(dtype)(tile)
     if not dtype.integer:
-        low, high = np.fmin.reduce(np.fmin.reduce(values), axis=1), np.fmax.reduce(np.fmax.reduce(values), axis=1)
+        low, high = _by_index(np.fmin, values), _by_index(np.fmax, values)
         nan = int(np.count_nonzero(np.isnan(values)))
         return Part(0, 0, nan, low.astype(np.float64), high.astype(np.float64), float(np.fmin.reduce(low)), float(np.fmax.reduce(high)))
-    low = np.minimum.reduce(np.minimum.reduce(values), axis=1)
-    high = np.maximum.reduce(np.maximum.reduce(values), axis=1)
+    low, high = _by_index(np.minimum, values), _by_index(np.maximum, values)
     bottom, least, greatest = dtype.low + (dtype.kind == "int"), int(np.minimum.reduce(low)), int(np.maximum.reduce(high))
     at_low = int(np.count_nonzero(values <= bottom)) if least <= bottom else 0
     at_high = int(np.count_nonzero(values == dtype.high)) if greatest == dtype.high else 0
     return Part(at_low, at_high, 0, low.astype(np.float64), high.astype(np.float64), float(least), float(greatest))
+
+
+def _by_index(extreme: np.ufunc, values: Array) -> Array:
+    """The extreme along the middle axis; there is nothing to compare where the others hold one element, as most often one does."""
+    inner: Array = values[0] if len(values) == 1 else extreme.reduce(values)
+    found: Array = inner[:, 0] if inner.shape[1] == 1 else extreme.reduce(inner, axis=1)
+    return found
 
 
 def _joined(whole: Part, part: Part, where: slice) -> Part:

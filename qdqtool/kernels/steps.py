@@ -9,7 +9,7 @@ from typing import Any
 from qdqtool.errors import QdqtoolError
 from qdqtool.kernels.dequantize import dequantize
 from qdqtool.kernels.dequantized import Dequantized
-from qdqtool.kernels.grid import Grid, grid, scale_shape
+from qdqtool.kernels.grid import Shape, grid, scale_shape
 from qdqtool.kernels.quantize import quantize
 from qdqtool.kernels.quantized import Quantized
 from qdqtool.kernels.sources import Array, Source, materialize, parallel, size
@@ -20,14 +20,15 @@ SMALL = 1 << 13
 """Elements below which what a tile needs to be set up costs more than the arithmetic."""
 
 
-def _grid(data: Source, granularity: Granularity, *parameters: Source | None) -> Grid:
-    """How the parameters lie over the data; QdqtoolError where they do not fit it."""
-    found, needed = grid(data.shape, granularity), scale_shape(data.shape, granularity)
+def _needed(data: Source, granularity: Granularity, *parameters: Source | None) -> Shape:
+    """Shape of the parameters of the data; QdqtoolError where they do not fit it."""
+    needed = scale_shape(data.shape, granularity)
+    count = prod(needed)
     for parameter in parameters:
-        if parameter is not None and size(parameter) != prod(needed):
+        if parameter is not None and size(parameter) != count:
             why = f"{list(parameter.shape)} for {granularity} of {list(data.shape)}, where {list(needed)} is needed"
             raise QdqtoolError("parameters-misfit", "scale or zero point does not fit the data", why=why)
-    return found
+    return needed
 
 
 def dequantized(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
@@ -36,10 +37,10 @@ def dequantized(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     codes, scale, zero = (*sources, None)[:3]
     assert codes is not None
     assert scale is not None
-    found, place = _grid(codes, granularity, scale, zero), _place(granularity)
+    needed, place = _needed(codes, granularity, scale, zero), _place(granularity)
     if place is None or size(codes) >= SMALL:
-        return Dequantized(codes, scale, zero, found, expressed)
-    made = _made(dequantize, sources, granularity, expressed=expressed, axis=place[0], block=place[1])
+        return Dequantized(codes, scale, zero, grid(codes.shape, granularity), expressed)
+    made = _made(dequantize, sources, needed, expressed=expressed, axis=place[0], block=place[1])
     return Whole(made, expressed, codes.shape, all(map(parallel, sources)))
 
 
@@ -49,11 +50,11 @@ def quantized(sources: Sequence[Source], params: tuple[Any, ...]) -> Source:
     x, scale, zero = (*sources, None)[:3]
     assert x is not None
     assert scale is not None
-    found, place = _grid(x, granularity, scale, zero), _place(granularity)
+    needed, place = _needed(x, granularity, scale, zero), _place(granularity)
     if place is None or size(x) >= SMALL:
-        return Quantized(x, scale, zero, found, storage, compute, saturate)
+        return Quantized(x, scale, zero, grid(x.shape, granularity), storage, compute, saturate)
     how = {"storage": storage, "compute": compute, "saturate": saturate, "axis": place[0], "block": place[1]}
-    return Whole(_made(quantize, sources, granularity, **how), storage, x.shape, all(map(parallel, sources)))
+    return Whole(_made(quantize, sources, needed, **how), storage, x.shape, all(map(parallel, sources)))
 
 
 def _place(granularity: Granularity) -> tuple[int | None, int | None] | None:
@@ -68,12 +69,11 @@ def _place(granularity: Granularity) -> tuple[int | None, int | None] | None:
     return None
 
 
-def _made(kernel: Callable[..., Array], sources: Sequence[Source], granularity: Granularity, **how: Any) -> Callable[[], Array]:
+def _made(kernel: Callable[..., Array], sources: Sequence[Source], needed: Shape, **how: Any) -> Callable[[], Array]:
     """What a whole-array kernel makes of constants; their parameters may have any shape of the right size."""
 
     def make() -> Array:
-        shape = scale_shape(sources[0].shape, granularity)
-        scale, *zero = (materialize(source).reshape(shape) for source in sources[1:])
+        scale, *zero = [materialize(source).reshape(needed) for source in sources[1:]]
         return kernel(materialize(sources[0]), scale, zero[0] if zero else None, **how)
 
     return make

@@ -35,6 +35,8 @@ def read(path: Path) -> list[Known]:
         return [Known(**entry) for entry in record["findings"]]
     except FileNotFoundError:
         raise Usage("no-baseline", f"the baseline {path} does not exist", hint=f"--write-baseline {path}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        raise Usage("broken-baseline", f"{path} is no baseline", why="it is no JSON", hint="name a file of --write-baseline") from None
     except (ValueError, KeyError, TypeError) as error:
         raise Usage("broken-baseline", f"{path} is no baseline", why=str(error), hint=f"--write-baseline {path}") from None
 

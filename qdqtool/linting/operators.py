@@ -93,7 +93,7 @@ def _key(scope: Scope, node: NodeProto, known: Dtypes) -> Hashable:
     attributes = tuple((a.name, a.type, a.i, a.ref_attr_name) for a in node.attribute) if node.attribute else ()
     if attributes and any(kind != AttributeProto.INT for _, kind, *_ in attributes):
         return None
-    inputs, outputs = tuple(node.input), tuple(node.output)
+    inputs, outputs = tuple(node.input[:]), tuple(node.output[:])
     absent = tuple(map(bool, inputs + outputs)) if "" in inputs or "" in outputs else ()
     root = scope.path if scope.parent is None else scope.root().path
     types = tuple(map(known.__getitem__, inputs)), tuple(map(known.__getitem__, outputs))

@@ -167,22 +167,24 @@ class Subject:
             yield from self._index.get((domain, op), ())
 
     def node(self, place: Place) -> NodeProto:
-        return self.view.node(place)
+        return self.view.scopes[place.scope].nodes[place.index]
 
     def scope(self, place: Place) -> Scope:
         return self.view.scopes[place.scope]
 
     def readers(self, place: Place, slot: int = 0) -> list[Use]:
         """Who reads an output of a node, in any scope."""
-        outputs = self.node(place).output
-        found = self.view.find(self.scope(place), outputs[slot]) if slot < len(outputs) else None
-        return self.view.uses.get(found.key, []) if found else []
+        view, scope = self.view, self.view.scopes[place.scope]
+        outputs = scope.nodes[place.index].output[:]
+        found = view.find(scope, outputs[slot]) if slot < len(outputs) else None
+        return view.uses.get(found.key, []) if found else []
 
     def producer(self, place: Place, slot: int) -> Place | None:
         """The node that makes an operand; None for inputs, initializers and absent operands."""
-        node = self.node(place)
-        name = node.input[slot] if slot < len(node.input) else ""
-        found = self.view.find(self.scope(place), name) if name else None
+        view, scope = self.view, self.view.scopes[place.scope]
+        inputs = scope.nodes[place.index].input[:]
+        name = inputs[slot] if slot < len(inputs) else ""
+        found = view.find(scope, name) if name else None
         return Place(found.key.scope, found.index) if found is not None and found.kind == "node" else None
 
     def declared(self, place: Place, slot: int = 0) -> Type:

@@ -50,7 +50,7 @@ def _scope(body: GraphProto | FunctionProto, title: str, found: Suppression, abo
         place = f"{title} / {label(node)}" if own or node.attribute else ""
         if own:
             found.nodes[place] = own
-        for attribute, graph in subgraphs(node):
+        for attribute, graph in subgraphs(node) if node.attribute else ():
             _scope(graph, f"{place}.{attribute}", found, own)
 
 

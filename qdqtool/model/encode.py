@@ -126,7 +126,9 @@ def _repeated(message: Any, field: Any, items: Iterable[Any], substitutes: Mappi
 def _plain(message: Any, substitutes: Mapping[int, Substitute]) -> bool:
     if isinstance(message, TensorProto):
         return not _special(message, substitutes)
-    return isinstance(message, NodeProto) and not any(_special(t, substitutes) for t in walk.node_tensors(message))
+    if not isinstance(message, NodeProto):
+        return False
+    return not message.attribute or not any(_special(t, substitutes) for t in walk.node_tensors(message))
 
 
 def _together(message: Any, name: str, items: list[Any]) -> bytes:

@@ -56,9 +56,12 @@ class ExternalSource:
             raise Unreadable("data-short", f"the file of tensor '{self.name}' shrank while it was read", where=str(self.extent.path))
 
 
+_EXTERNAL = TensorProto.EXTERNAL
+
+
 def is_external(tensor: TensorProto) -> bool:
     """Whether the data lies in another file."""
-    return tensor.data_location == TensorProto.EXTERNAL
+    return tensor.data_location == _EXTERNAL
 
 
 def location(tensor: TensorProto) -> str:

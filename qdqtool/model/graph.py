@@ -61,6 +61,8 @@ class Scope:
     producers: Mapping[str, tuple[int, int]]
     children: dict[tuple[int, str], Scope] = field(default_factory=dict)
     found: dict[str, Definition | None] = field(default_factory=dict)
+    reads: list[list[Key]] = field(default_factory=list)
+    """The values that each node has as operands."""
 
     @property
     def is_function(self) -> bool:
@@ -130,21 +132,36 @@ class View:
             inputs, outputs = tuple(v.name for v in body.input), tuple(v.name for v in body.output)
             initializers = {t.name: t for t in body.initializer}
             sparse = frozenset(t.values.name for t in body.sparse_initializer)
-        producers = {name: (i, k) for i, node in enumerate(nodes) for k, name in enumerate(node.output) if name}
+        producers, holders = dict[str, tuple[int, int]](), []
+        for index, node in enumerate(nodes):
+            for slot, name in enumerate(node.output[:]):
+                if name:
+                    producers[name] = index, slot
+            if node.attribute:
+                holders.append((index, node))
         scope = Scope(path, body, imports, parent, nodes, inputs, outputs, initializers, sparse, producers)
         self.scopes[path] = scope
-        for index, node in enumerate(nodes):
-            for attribute, graph in subgraphs(node) if node.attribute else ():
+        for index, node in holders:
+            for attribute, graph in subgraphs(node):
                 below = (*path, str(index), attribute)
                 self._add(below, graph, imports, scope)
                 scope.children[index, attribute] = self.scopes[below]
 
     def _index(self, scope: Scope) -> None:
+        uses, known, path = self.uses, scope.found, scope.path
         for index, node in enumerate(scope.nodes):
-            place = Place(scope.path, index)
-            for slot, name in enumerate(node.input):
-                if name and (found := self.find(scope, name)):
-                    self.uses.setdefault(found.key, []).append(Use(place, slot))
+            place, keys = Place(path, index), list[Key]()
+            for slot, name in enumerate(node.input[:]):  # the slice is read at once, which is quicker
+                if name in known:
+                    at = known[name]
+                elif name:
+                    at = known[name] = self._find(scope, name)
+                else:
+                    continue
+                if at is not None:
+                    keys.append(at.key)
+                    uses.setdefault(at.key, []).append(Use(place, slot))
+            scope.reads.append(keys)
         for name in scope.outputs:
             if found := self.find(scope, name):
                 self.results.setdefault(found.key, []).append(scope.path)
@@ -159,9 +176,9 @@ class View:
     def _find(self, scope: Scope, name: str) -> Definition | None:
         at: Scope | None = scope
         while at is not None:
-            if name in at.producers:
-                index, slot = at.producers[name]
-                return Definition(Key(at.path, name), "node", index, slot)
+            made = at.producers.get(name)
+            if made is not None:
+                return Definition(Key(at.path, name), "node", *made)
             if name in at.initializers or name in at.sparse:
                 if name not in at.inputs or self._frozen_inputs:
                     return Definition(Key(at.path, name), "initializer")
@@ -183,16 +200,15 @@ class View:
         operators = {node.op_type for node in scope.nodes} | {node.domain for node in scope.nodes}
         if not all(isinstance(name, str) for name in (*operators, *scope.imports)):
             return False
-        stored = scope.initializers.keys() | scope.sparse
+        stored, made = scope.initializers.keys() | scope.sparse, scope.producers
         counts = (
-            (len(scope.producers), sum(1 for node in scope.nodes for name in node.output if name)),
+            (len(made), sum(len(names) - names.count("") for names in [node.output[:] for node in scope.nodes])),
             (len(stored), len(scope.body.initializer) + len(scope.body.sparse_initializer)),
             (len(set(scope.inputs)), len(scope.inputs)),
         )
-        once = all(distinct == number for distinct, number in counts) and scope.producers.keys().isdisjoint({*stored, *scope.inputs})
-        return once and all(
-            use.place.index > scope.producers[key.name][0] for key, uses in self.uses.items() if key.name in scope.producers for use in uses
-        )
+        once = all(distinct == number for distinct, number in counts) and made.keys().isdisjoint({*stored, *scope.inputs})
+        late = (made[key.name][0] >= index for index, keys in enumerate(scope.reads) for key in keys if key.name in made)
+        return once and not any(late)
 
     def node(self, place: Place) -> NodeProto:
         return self.scopes[place.scope].nodes[place.index]

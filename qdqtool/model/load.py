@@ -101,8 +101,8 @@ def _bytes(path: Path) -> bytes:
     try:
         size = path.stat().st_size
         with open(path, "rb") as file:
-            data = file.read(formats.HEAD)
-            if size >= _LARGEST_PROTOBUF and formats.recognise(data):
+            data = file.read(formats.HEAD) if size >= _LARGEST_PROTOBUF else b""
+            if data and formats.recognise(data):
                 return data
             return data + file.read()
     except FileNotFoundError:

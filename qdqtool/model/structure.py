@@ -27,9 +27,9 @@ class Fault:
     message: str
 
 
-def require_sound(model: ModelProto) -> None:
-    """Unreadable, naming the first faults, when the wiring of a model is broken."""
-    found = faults(model)
+def require_sound(model: ModelProto, *, tidy: bool = False) -> None:
+    """Unreadable, naming the first faults, when the wiring of a model is broken; that of a tidy one (``View.tidy``) is not."""
+    found = [] if tidy else faults(model)
     if found:
         more = [f"{fault.message} ({fault.where})" for fault in found[1:_SHOWN]]
         rest = [f"and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []

@@ -37,7 +37,7 @@ def element_type(tensor: TensorProto) -> ElementType:
 
 def shape(tensor: TensorProto) -> tuple[int, ...]:
     """Dimensions; Unreadable when one is negative, or when there are more than an array can have."""
-    dims = tuple(tensor.dims)
+    dims = tuple(tensor.dims[:])
     if len(dims) > HIGHEST_RANK:
         raise Unreadable("constant-shape", f"tensor '{tensor.name}' has {len(dims)} dimensions", hint=_DAMAGED)
     if dims and min(dims) < 0:
@@ -75,8 +75,9 @@ def source(tensor: TensorProto, base_dir: Path | None) -> Source:
             raise Unreadable("data-reference", f"tensor '{tensor.name}' has strings in a file, which ONNX does not allow", hint=_DAMAGED)
         return external.ExternalSource(external.extent(tensor, dtype.nbytes(count), base_dir), dtype, dims, tensor.name)
     if tensor.HasField("raw_data") and dtype is not dtypes.STRING:
-        inline.require_length(tensor, len(tensor.raw_data), dtype.nbytes(count), "bytes")
-        return inline.RawSource(tensor, dtype, dims, dtype.nbytes(count))
+        expected = dtype.nbytes(count)
+        inline.require_length(tensor, len(tensor.raw_data), expected, "bytes")
+        return inline.RawSource(tensor, dtype, dims, expected)
     return ArraySource(inline.typed(tensor, dtype, count).reshape(dims))
 
 

@@ -32,6 +32,7 @@ class Chosen:
     folds: dict[Place, Found] = field(default_factory=dict)
     gone: set[Place] = field(default_factory=set)
     read: set[Key] = field(default_factory=set)
+    remarks: list[str] = field(default_factory=list)
 
 
 def choose(given: Given, wishes: Wishes, whole: int) -> Chosen:
@@ -53,6 +54,7 @@ class _Choice:
             chosen = self._round()
             rejected = self._too_large(chosen)
             if not rejected:
+                chosen.remarks = self._wishes.selection.remarks(self._finder.fitted)
                 return chosen
             self._rejected |= rejected
 

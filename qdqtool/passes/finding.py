@@ -12,7 +12,7 @@ from qdqtool.passes.coarse import Coarse
 from qdqtool.passes.given import Given, Made
 from qdqtool.passes.movers import OPERATORS as MOVERS
 from qdqtool.passes.pairing import paired
-from qdqtool.passes.selection import Traits
+from qdqtool.passes.selection import Pattern, Traits
 from qdqtool.passes.wishes import Found, Kind, Wishes, behind, stored
 from qdqtool.plan.choices import Choice
 from qdqtool.plan.lift import Lifted
@@ -27,11 +27,12 @@ class Readers:
 
 
 class Finder:
-    """Looks for folds in one model."""
+    """Looks for folds in one model; `fitted` are the patterns that fitted any so far."""
 
     def __init__(self, given: Given, wishes: Wishes) -> None:
         self._given, self._wishes = given, wishes
         self._coarse = Coarse(given.facts, wanted=self._asked("collapse"))
+        self.fitted: set[Pattern] = set()
 
     def find(self, place: Place, readers: Readers, rejected: Container[tuple[Place, Kind]]) -> Found | None:
         """The fold at a node whose result is read, of a kind that is not rejected there; None when it stays."""
@@ -115,7 +116,11 @@ class Finder:
     def _takes(self, found: Found, readers: Readers) -> bool:
         """The patterns of the selection let it through."""
         chosen = self._wishes.selection
-        return chosen.everything or chosen.takes(_traits(self._given, found, readers))
+        if chosen.everything:
+            return True
+        traits = _traits(self._given, found, readers)
+        self.fitted |= chosen.fitting(traits)
+        return chosen.takes(traits)
 
 
 def _traits(given: Given, found: Found, readers: Readers) -> Traits:

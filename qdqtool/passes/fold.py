@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -37,6 +38,8 @@ class Folds:
     nodes: dict[Place, int] = field(default_factory=dict)
     """How many nodes go with each fold."""
     tidied: list[str] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """On patterns that fit nothing."""
     foldable: int = 0
     """Dequantize nodes of constants that stay."""
 
@@ -54,7 +57,7 @@ def plan_folds(view: View, base_dir: Path | None, wishes: Wishes) -> Folds:
         _enter(fold, found.said[fold.place], finals, given, plan)
     plan.dead |= chosen.gone - plan.replaces.keys()
     plan.dead |= liveness.dead_nodes(view, plan)
-    found.nodes = _counted(found)
+    found.nodes, found.remarks = _counted(found), chosen.remarks
     found.tidied = plan_tidy(given, plan, chosen.read) if wishes.tidy else []
     kept = [place for place in given.lifted if place not in plan.dead]
     plan.kept = len(kept)
@@ -64,8 +67,9 @@ def plan_folds(view: View, base_dir: Path | None, wishes: Wishes) -> Folds:
 
 def constant_bytes(proto: ModelProto) -> int:
     """Bytes of all constants of a model in storage."""
-    types = ((dtypes.of_code(t.data_type), t) for t in tensors(proto))
-    return sum(dtype.nbytes(prod(tensor.dims)) for dtype, tensor in types if dtype is not None)
+    headers = Counter([(tensor.data_type, *tensor.dims[:]) for tensor in tensors(proto)])
+    types = ((dtypes.of_code(code), prod(dims), count) for (code, *dims), count in headers.items())
+    return sum(dtype.nbytes(elements) * count for dtype, elements, count in types if dtype is not None)
 
 
 def _enter(fold: Found, said: Expr, finals: _Finals, given: Given, plan: Plan) -> None:

@@ -50,7 +50,7 @@ class Given:
         self.facts = Facts(self.constants.open)
         self.lifted: dict[Place, Lifted] = {}
         self.made: dict[Place, Made] = {}
-        self.places = [Place(path, index) for path, scope in view.scopes.items() for index in _order(scope)]
+        self.places = [Place(path, index) for path, scope in view.scopes.items() for index in _order(view, scope)]
         self.kept_names = liveness.annotated(view)
         self.shadowed = _shadowed(view)
         self._choosers: dict[tuple[object, str], Chooser] = {}
@@ -104,8 +104,10 @@ def _has_pairs(view: View) -> bool:
     return False
 
 
-def _order(scope: Scope) -> Sequence[int]:
+def _order(view: View, scope: Scope) -> Sequence[int]:
     """Indices of nodes, producers first; what bodies take from outside counts as read by the node that holds them."""
+    if view.tidy:
+        return range(len(scope.nodes))
     made = scope.producers
     late = (made[name][0] >= index for index, node in enumerate(scope.nodes) for name in node.input if name in made)
     return order(list(scope.nodes)) if scope.children or any(late) else range(len(scope.nodes))

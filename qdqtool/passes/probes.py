@@ -15,7 +15,7 @@ from qdqtool.passes.fold import Folds
 from qdqtool.passes.given import Given
 from qdqtool.passes.results import result
 from qdqtool.passes.wishes import Found
-from qdqtool.plan.fragment import replacement
+from qdqtool.plan.fragment import entering, replacement
 from qdqtool.plan.probe import cut, original_step
 from qdqtool.plan.types import resolved
 
@@ -51,7 +51,7 @@ def _several(folds: Folds, found: Found, order: dict[Place, int]) -> Probe | Non
     places = sorted({*found.nodes, found.place}, key=order.__getitem__)
     nodes = tuple(_node(given, place) for place in places)
     read = _read(given, places, nodes)
-    inputs = tuple(Port(name, e.dtype, e.shape) for name, e in read.items() if isinstance(e, Runtime) and e.dtype is not None)
+    inputs = entering(read.values(), given.constants, scope)
     constants = {name: given.facts.source(e) for name, e in read.items() if is_const(e)}
     output = _port(given, found)
     sizes = [prod(s.shape) for s in constants.values()] + [elements(output.shape) if output is not None else 0]

@@ -106,10 +106,11 @@ class _Reader:
         return moved(movement, found, lambda a, b: same_parameters(self._given.facts, a, b)) if len(found) == count else None
 
     def _learn(self, place: Place, scope: Scope, node: NodeProto, const: Const, step: Step | None) -> None:
-        made = self._given.made
+        made, producer = self._given.made, self._given.producer
         nodes, weight = dict[Place, None](), 1
-        for name in node.input:
-            below = made.get(self._given.producer(scope, name) or place) if name else None
+        for name in node.input[:]:
+            at = producer(scope, name) if name else None
+            below = None if at is None else made.get(at)
             if below is not None:
                 nodes |= dict.fromkeys(below.nodes)
                 weight += below.weight

@@ -2,14 +2,15 @@
 
 A pattern is a list of conditions joined by commas, all of which must hold: ``name:GLOB`` (the node, a value it reads or gives),
 ``op:GLOB`` (an operator that reads the result), ``type:GLOB`` (storage type of the codes) and ``size:>1MB`` (bytes of the constant
-that is read). A bare GLOB is a name.
+that is read). A bare GLOB is a name, also with a colon and a number
+at its end, as TensorFlow writes names of values.
 """
 
 from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
@@ -39,7 +40,17 @@ class Traits:
 
 
 Condition = Callable[[Traits], bool]
-Pattern = tuple[Condition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """The conditions of a pattern, which must all hold, and how it was written."""
+
+    text: str
+    conditions: tuple[Condition, ...]
+
+    def fits(self, traits: Traits) -> bool:
+        return all(condition(traits) for condition in self.conditions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +65,16 @@ class Selection:
         return not (self.only or self.skip)
 
     def takes(self, traits: Traits) -> bool:
-        return (not self.only or _any(self.only, traits)) and not _any(self.skip, traits)
+        return (not self.only or any(p.fits(traits) for p in self.only)) and not any(p.fits(traits) for p in self.skip)
+
+    def fitting(self, traits: Traits) -> set[Pattern]:
+        """The patterns that fit a place."""
+        return {p for p in (*self.only, *self.skip) if p.fits(traits)}
+
+    def remarks(self, fitted: Container[Pattern]) -> list[str]:
+        """What to say of patterns that fit no place."""
+        told = [(p, "--only") for p in self.only] + [(p, "--skip") for p in self.skip]
+        return [f"{option} {p.text} fits nothing that is to be folded" for p, option in told if p not in fitted]
 
 
 def selection(only: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
@@ -64,7 +84,7 @@ def selection(only: Sequence[str] = (), skip: Sequence[str] = ()) -> Selection:
 
 def pattern(text: str) -> Pattern:
     """A pattern from its text."""
-    return tuple(_condition(part.strip(), text) for part in text.split(","))
+    return Pattern(text, tuple(_condition(part.strip(), text) for part in text.split(",")))
 
 
 def nbytes(text: str) -> int | None:
@@ -75,13 +95,11 @@ def nbytes(text: str) -> int | None:
     return int(float(found[1]) * UNITS[found[2].upper()])
 
 
-def _any(patterns: Iterable[Pattern], traits: Traits) -> bool:
-    return any(all(condition(traits) for condition in conditions) for conditions in patterns)
-
-
 def _condition(text: str, whole: str) -> Condition:
     key, colon, value = text.partition(":")
     if not (colon and key in _KEYS):
+        if re.fullmatch(r"[a-z]+", key) and colon and not value.isdecimal():
+            raise Usage("fold-pattern", f"'{whole}' has an unknown condition '{key}'", hint=f"{HINT}; for a name with a colon name:{text}")
         key, value = "name", text
     if not value:
         raise Usage("fold-pattern", f"'{whole}' selects nothing", hint=HINT)

@@ -30,6 +30,14 @@ class Wishes:
     approximate: bool = False
     tidy: bool = False
 
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """The options that may have held weights back, where those were asked for."""
+        if "weights" not in self.kinds:
+            return ()
+        given = {"--only": self.selection.only, "--skip": self.selection.skip, "--max-growth": self.max_growth is not None}
+        return tuple(option for option, on in given.items() if on)
+
 
 def wishes(
     kinds: Mapping[Kind, bool], selection: Selection, max_growth: int | str | None = None, *, approximate: bool = False, tidy: bool = False
@@ -82,7 +90,8 @@ def stored(expr: Expr) -> tuple[Stored, ...]:
         part = waiting.pop()
         if isinstance(part, Stored):
             found[part] = None
-        waiting += reversed(list(children(part)))
+        else:
+            waiting += reversed(part.args if isinstance(part, Computed) else list(children(part)))
     return tuple(found)
 
 

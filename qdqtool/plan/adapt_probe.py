@@ -9,9 +9,10 @@ from onnx import AttributeProto
 
 from qdqtool.check.probe import Fragment, Port, Probe
 from qdqtool.exactness import Exactness
-from qdqtool.expressions import Computed, Literal, Runtime, Stored
+from qdqtool.expressions import Computed, Literal, Stored
 from qdqtool.kernels.sources import ArraySource, size
 from qdqtool.plan.entries import Adapt
+from qdqtool.plan.fragment import entering
 
 if TYPE_CHECKING:
     from qdqtool.plan.build import Builder
@@ -24,7 +25,7 @@ def adapt_probes(builder: Builder, entry: Adapt) -> Iterator[Probe]:
     """A probe for each result that somebody reads; none where types are unknown, or the node holds bodies."""
     scope, node = builder.view.scopes[entry.place.scope], builder.judge.node(entry.place)
     read = {name: builder.constants.expression(scope, name) for name in node.input if name}
-    inputs = tuple(Port(name, e.dtype, e.shape) for name, e in read.items() if isinstance(e, Runtime) and e.dtype is not None)
+    inputs = entering(read.values(), builder.constants, scope)
     constants = {name: builder.facts.source(e) for name, e in read.items() if isinstance(e, Stored | Literal | Computed)}
     if len(inputs) + len(constants) < len(read) or any(size(s) > LARGEST for s in constants.values()):
         return

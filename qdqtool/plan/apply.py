@@ -208,17 +208,19 @@ class _Application:
 
     def _drop_value_infos(self) -> None:
         gone: dict[ScopePath, set[str]] = defaultdict(set)
+        declaring = {path for path, scope in self.view.scopes.items() if scope.body.value_info}
         for place in self.plan.dead:
-            gone[place.scope] |= set(self.view.node(place).output)
+            if place.scope in declaring:
+                gone[place.scope].update(self.view.node(place).output)
         for path, names in gone.items():
             _delete(self.view.scopes[path].body.value_info, names)
 
     def _rebuild(self, path: ScopePath) -> None:
         scope = self.view.scopes[path]
-        places = [Place(path, index) for index in range(len(scope.nodes))]
         gone = self.plan.dead | self.plan.hoists
-        if not any(p in self.applied.written or p in gone or p in self._constant_nodes for p in places):
+        if not any(place.scope == path for changed in (self.applied.written, gone, self._constant_nodes) for place in changed):
             return
+        places = [Place(path, index) for index in range(len(scope.nodes))]
         nodes: list[NodeProto] = []
         for place in places:
             nodes += self._constant_nodes.get(place, [])
@@ -226,9 +228,10 @@ class _Application:
                 nodes += self.applied.written.get(place, (scope.nodes[place.index],))
         for place in self.plan.adapts.keys() & set(places):
             _take_bodies(self.applied.written[place], scope.nodes[place.index])
-        copies = [_copy(n) for n in nodes]
+        copies = type(scope.body)()
+        copies.node.extend(nodes)
         del scope.body.node[:]
-        scope.body.node.extend(copies)
+        scope.body.node.extend(copies.node)
 
     def _drop_functions(self) -> None:
         functions = self.view.proto.functions
@@ -267,12 +270,6 @@ def _take_bodies(written: Iterable[NodeProto], original: NodeProto) -> None:
     bodies = {a.name: a for a in original.attribute if a.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS)}
     for attribute in (a for node in written if node.op_type == original.op_type for a in node.attribute if a.name in bodies):
         attribute.CopyFrom(bodies[attribute.name])
-
-
-def _copy(node: NodeProto) -> NodeProto:
-    copy = NodeProto()
-    copy.CopyFrom(node)
-    return copy
 
 
 def _delete(entries: MutableSequence[Any], names: set[str]) -> None:

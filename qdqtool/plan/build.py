@@ -17,7 +17,7 @@ from qdqtool.kernels.sources import Array
 from qdqtool.model import tensors
 from qdqtool.model.graph import Key, Place, ScopePath, View, domain
 from qdqtool.opsets.moves import Verdict
-from qdqtool.plan import adapting, dynamic, fused, fusing, liveness, patterns, recentring, splitting, training, variants
+from qdqtool.plan import adapting, dynamic, fused, fusing, liveness, patterns, recentring, splitting, staying, training, variants
 from qdqtool.plan.choices import Choice, Outcome, Rejection
 from qdqtool.plan.choose import Chooser
 from qdqtool.plan.constants import Constants
@@ -78,6 +78,7 @@ class Builder:
                 self._replace(lifted, self.choose(place, lifted.step))
         dynamic.plan_all(self)
         self.plan.kept = sum(1 for place in self.lifted if place not in self.plan.replaces and place not in self.plan.respells)
+        self.plan.notes += staying.notes(self)
         self.plan.dead |= liveness.dead_nodes(self.view, self.plan)
         self._others()
         training.refuse_changed(self)

@@ -17,6 +17,10 @@ from qdqtool.plan.types import Types
 
 _SMALL = 4096
 """Bytes."""
+_LARGEST_DEFAULT = 1 << 20
+"""Bytes."""
+_NARROW = 16
+"""Bits up to which integers are codes, of which any will do."""
 
 
 class Constants:
@@ -37,17 +41,30 @@ class Constants:
     def expression(self, scope: Scope, name: str) -> Expr:
         """What `name` holds: a constant where it is one, else a run-time value."""
         found = self._view.find(scope, name)
-        const = None if found is None else self.constant(found)
+        if found is None:
+            return Runtime(name, None, None)
+        const = self.constant(found)
         if const is not None:
             return const
-        known = self._types.at(scope, name)
+        known = self._types.of(found.key)
         return Runtime(name, known.dtype, known.shape)
 
     def constant(self, found: Definition) -> Const | None:
         """The constant behind a definition; None for a run-time value."""
-        if found.key not in self._known:
-            self._known[found.key] = self._resolve(found)
-        return self._known[found.key]
+        key, answers = found.key, self._known
+        if key not in answers:
+            answers[key] = self._resolve(found)
+        return answers[key]
+
+    def default(self, scope: Scope, name: str) -> Source | None:
+        """What an input of wide integers holds unless somebody feeds it: an initializer; axes and shapes, as a rule."""
+        found = self._view.find(scope, name)
+        tensor = None if found is None or found.kind == "node" else self._view.scopes[found.key.scope].initializers.get(name)
+        dtype = None if tensor is None else dtypes.of_code(tensor.data_type)
+        if found is None or tensor is None or dtype is None or not dtype.integer or dtype.bits <= _NARROW:
+            return None
+        stored = Stored(found.key.scope, name, dtype, tuple(tensor.dims))
+        return self.open(stored) if nbytes(stored) <= _LARGEST_DEFAULT and self._opens(stored) else None
 
     def learn(self, key: Key, const: Const) -> None:
         """A value that somebody else has found to be constant."""
@@ -73,9 +90,10 @@ class Constants:
 
     def _stored(self, key: Key) -> Stored | None:
         known = self._types.of(key)
-        if known.dtype is None or known.dtype.kind in ("string", "complex") or known.shape is None:
+        dtype, shape = known.dtype, known.shape
+        if dtype is None or shape is None or dtype.kind in ("string", "complex"):
             return None
-        stored = Stored(key.scope, key.name, known.dtype, tuple(d for d in known.shape if d is not None))
+        stored = Stored(key.scope, key.name, dtype, tuple([d for d in shape if d is not None]))
         return None if self._skip and not self._opens(stored) else stored
 
     def _opens(self, const: Stored) -> bool:
@@ -96,12 +114,12 @@ class Constants:
     def open(self, const: Stored) -> Source:
         """The data of a stored constant, unread; small ones are asked for often, and stay open."""
         key = const.scope, const.name
-        if key not in self._opened:
+        source = self._opened.get(key)
+        if source is None:
             source = self._source(const)
-            if nbytes(const) > _SMALL:
-                return source
-            self._opened[key] = source
-        return self._opened[key]
+            if nbytes(const) <= _SMALL:
+                self._opened[key] = source
+        return source
 
     def _source(self, const: Stored) -> Source:
         scope = self._view.scopes[const.scope]

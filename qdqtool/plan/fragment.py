@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from onnx import NodeProto
 
 from qdqtool.check.probe import Fragment, Port
-from qdqtool.expressions import Const, Expr
+from qdqtool.dtypes import ElementType
+from qdqtool.expressions import Const, Expr, Runtime, Shape
+from qdqtool.kernels.sources import Source
+from qdqtool.model.graph import Scope
 from qdqtool.model.names import Names
+from qdqtool.plan.constants import Constants
 from qdqtool.plan.emit import Emitter, constant_name
 from qdqtool.plan.facts import Facts
+
+
+def entering(read: Iterable[Expr], constants: Constants, scope: Scope) -> tuple[Port, ...]:
+    """The run-time values among what is read in `scope`, those of unknown type left out; each with the default that it has."""
+    values = [e for e in read if isinstance(e, Runtime)]
+    defaults = {e.name: constants.default(scope, e.name) for e in values}
+    return tuple(_port(e.name, e.dtype, e.shape, defaults[e.name]) for e in values if e.dtype is not None)
+
+
+def _port(name: str, dtype: ElementType, shape: Shape | None, default: Source | None) -> Port:
+    return Port(name, dtype, shape if default is None else default.shape, default)
 
 
 def replacement(facts: Facts, opset: int, original: NodeProto, expr: Expr, inputs: Sequence[Port], output: Port) -> Fragment:

@@ -7,7 +7,7 @@ weights would have to stay in the model beside their new form, the pattern stays
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -62,6 +62,17 @@ def fuse_all(builder: Builder) -> None:
     builder.plan.notes += [
         f"{count} pattern{'s stay' if count > 1 else ' stays'}, not fused as {name}: {why}" for (name, why), count in stays.items()
     ]
+    told = {name for name, _ in stays} | {found[place].dialect.NAME for place in entries}
+    builder.plan.notes += _without_pattern(builder, told)
+
+
+def _without_pattern(builder: Builder, told: Collection[str]) -> Iterator[str]:
+    """Dialects of which the model holds neither a pattern nor an operator, unless single steps were asked for beside."""
+    operators = {(domain(node.domain), node.op_type) for _, _, node in builder.view.places()}
+    for name in () if builder.target.dialect is not None else builder.target.fuse:
+        dialect = fused_dialects()[name]
+        if name not in told and not operators & set(dialect.OPERATORS):
+            yield f"nothing is fused as {name}: no quantized pattern for it ends in {' or '.join(dialect.LAST)}"
 
 
 def _candidates(builder: Builder, dialect: Fused, taken: dict[Place, Candidate], stays: Stays) -> Iterator[Candidate]:

@@ -61,11 +61,11 @@ def lift_one(
     seen: dict[Hashable, tuple[Meaning, bool]],
 ) -> Lifted | None:
     """One step, its attribute references resolved; nodes that differ only in names are read once, which `seen` remembers."""
-    dialect, kind = operators()[domain(node.domain), node.op_type]
-    source = row_at(dialect, kind, scope.imports.get(domain(node.domain), 1))
-    if source is None or any(a.ref_attr_name for a in node.attribute):
+    home, given, attributes = domain(node.domain), node.input[:], node.attribute[:]
+    dialect, kind = operators()[home, node.op_type]
+    source = row_at(dialect, kind, scope.imports.get(home, 1))
+    if source is None or (attributes and any(a.ref_attr_name for a in attributes)):
         return None
-    given = list(node.input)
     names = [given[slot] if slot < len(given) else "" for slot in source.order]
     if not (names[0] and names[1]):
         return None
@@ -74,10 +74,10 @@ def lift_one(
         operands[0] = replace(operands[0], shape=types.at(scope, node.output[0]).shape)
     if isinstance(operands[0], Runtime) and operands[0].dtype is None and kind == "dequantize" and len(operands) > 2:
         operands[0] = _typed_by_zero_point(operands[0], operands[2], scope, types)
-    attributes = tuple((a.name, a.i) for a in node.attribute)
-    key = (dialect, kind, scope.root().path, attributes, tuple((o.dtype, o.shape) for o in operands))
+    said = [(a.name, a.i) for a in attributes]
+    key = (dialect, kind, scope.root().path, tuple(said), tuple([(o.dtype, o.shape) for o in operands]))
     if key not in seen:
-        seen[key] = _read(_spelling(attributes, operands, source), [name for name, _ in attributes], source, target, scope.imports)
+        seen[key] = _read(_spelling(said, operands, source), [name for name, _ in said], source, target, scope.imports)
     meaning, alone = seen[key]
     x, scale, *zero = operands
     result = meaning.storage if kind == "quantize" else meaning.expressed

@@ -22,15 +22,18 @@ class Readers:
         self._count: dict[Key, int] = {}
 
     def __getitem__(self, key: Key) -> int:
-        if key not in self._count:
-            self._count[key] = len(self._view.uses.get(key, ())) + len(self._view.results.get(key, ()))
-        return self._count[key]
+        count = self._count.get(key)
+        if count is None:
+            count = self._count[key] = len(self._view.uses.get(key, ())) + len(self._view.results.get(key, ()))
+        return count
 
     def add(self, keys: Iterable[Key], times: int = 1) -> None:
         """Each is read that many times more."""
-        count = self._count
+        count, uses, results = self._count, self._view.uses, self._view.results
         for key in keys:
-            count[key] = (count[key] if key in count else self[key]) + times
+            if key not in count:
+                count[key] = len(uses.get(key, ())) + len(results.get(key, ()))
+            count[key] += times
 
 
 def readers(view: View, plan: Plan) -> Readers:
@@ -59,8 +62,7 @@ def remaining(view: View, plan: Plan, key: Key) -> list[Use]:
 
 
 def _operands(view: View, place: Place) -> list[Key]:
-    scope = view.scopes[place.scope]
-    return [found.key for name in view.node(place).input if name and (found := view.find(scope, name)) is not None]
+    return view.scopes[place.scope].reads[place.index]
 
 
 def _referenced(view: View, plan: Plan, place: Place) -> Iterator[Key]:
@@ -82,21 +84,29 @@ def _leaves(expr: Expr | None) -> Iterator[Expr]:
         yield expr
 
 
-def dead_nodes(view: View, plan: Plan) -> set[Place]:
-    """Nodes that only made constants for rewritten steps, those dead already not among them."""
+def _lost(view: View, plan: Plan) -> tuple[Readers, set[Key]]:
+    """How often values are read without the dead nodes, and which of them lose a reader."""
     count = readers(view, plan)
-    touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
-    touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
     unread = [key for place in plan.dead for key in _operands(view, place)]
     count.add(unread, -1)
-    touched |= set(unread)
+    touched = set(unread)
+    touched.update(*(_operands(view, place) for place in (*plan.replaces, *plan.adapts)))
+    touched.update(*(_operands(view, rewire.place) for rewire in plan.rewires))
+    return count, touched
+
+
+def dead_nodes(view: View, plan: Plan) -> set[Place]:
+    """Nodes that only made constants for rewritten steps, those dead already not among them."""
+    count, touched = _lost(view, plan)
     dead: set[Place] = set()
-    waiting = [key for key in touched if count[key] <= 0]
+    waiting = [key for key in touched if key.name in view.scopes[key.scope].producers and count[key] <= 0]
     while waiting:
         key = waiting.pop()
-        index = view.scopes[key.scope].producers.get(key.name, (-1, 0))[0]
-        place = Place(key.scope, index)
-        if index < 0 or place in dead or place in plan.dead or place in plan.replaces or place in plan.adapts:
+        made = view.scopes[key.scope].producers.get(key.name)
+        if made is None:
+            continue
+        place = Place(key.scope, made[0])
+        if place in dead or place in plan.dead or place in plan.replaces or place in plan.adapts:
             continue
         node = view.node(place)
         if node.op_type not in FEEDERS or domain(node.domain):
@@ -111,16 +121,11 @@ def dead_nodes(view: View, plan: Plan) -> set[Place]:
 def dead_initializers(view: View, plan: Plan) -> set[Key]:
     """Initializers that only rewritten or dead nodes read, save those that are outputs, overridable, annotated or
     in use for training."""
-    count = readers(view, plan)
-    touched = {key for place in (*plan.replaces, *plan.adapts) for key in _operands(view, place)}
-    touched |= {key for rewire in plan.rewires for key in _operands(view, rewire.place)}
-    unread = [key for place in plan.dead for key in _operands(view, place)]
-    count.add(unread, -1)
-    touched |= set(unread)
+    count, touched = _lost(view, plan)
     trained_on = trained.updated(view.proto) | trained.read(view.proto)
     touched |= plan.unread
     named = annotated(view)
-    kept = (k for k in touched if count[k] <= 0 and k not in named and not (k.scope == MAIN and k.name in trained_on))
+    kept = [k for k in touched if count[k] <= 0 and k not in named and not (k.scope == MAIN and k.name in trained_on)]
     return {k for k in kept if (found := view.find(view.scopes[k.scope], k.name)) and found.kind == "initializer"}
 
 

@@ -66,8 +66,10 @@ def of_node(node: NodeProto, types: Mapping[str, int]) -> NodeProto:
         if x >= len(node.input) or not node.output:
             return node
         return helper.make_node("Cast", [_text(node.input[x])], [_text(node.output[0])], to=result)
+    like = stand_ins().get((domain(node.domain), node.op_type))
+    if like is None and not node.domain and all(_is_light(a) for a in node.attribute):
+        return node
     light = NodeProto(op_type=node.op_type, domain=domain(node.domain), overload=node.overload)
-    like = stand_ins().get((light.domain, node.op_type))
     if like is not None and (plain := like([types.get(i) for i in node.input], {a.name: a.i for a in node.attribute})) is not None:
         light.op_type, slots = plain
         light.ClearField("domain")
@@ -89,6 +91,10 @@ def _of_step(node: NodeProto, types: Mapping[str, int]) -> tuple[int, int]:
     x, scale, zero = row.order if row else (0, 1, 2)
     typed, default = (zero, TensorProto.UINT8) if kind == "quantize" else (scale, TensorProto.FLOAT)
     return x, types.get(node.input[typed], default) if len(node.input) > typed else default
+
+
+def _is_light(attribute: AttributeProto) -> bool:
+    return attribute.type not in (AttributeProto.GRAPH, AttributeProto.TENSOR)
 
 
 def _attribute(attribute: AttributeProto) -> AttributeProto:

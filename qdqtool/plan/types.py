@@ -74,7 +74,7 @@ class Types:
             self._note(scope, value)
         stored: dict[tuple[int, tuple[int, ...]], Type] = {}
         for tensor in graph.initializer:
-            header = tensor.data_type, tuple(tensor.dims)
+            header = tensor.data_type, tuple(tensor.dims[:])
             if header not in stored:
                 stored[header] = Type(dtypes.of_code(header[0]), header[1])
             self._table[Key(scope.path, tensor.name)] = stored[header]
@@ -90,13 +90,14 @@ class Types:
 
     def _note(self, scope: Scope, value: ValueInfoProto) -> None:
         spelled = value.type.SerializeToString()
-        if spelled not in self._declared:
-            self._declared[spelled] = declared(value)
-        found, key = self._declared[spelled], Key(scope.path, value.name)
-        known = self._table.get(key)
-        if known is not None:
-            found = Type(found.dtype or known.dtype, found.shape if found.shape is not None else known.shape, found.other or known.other)
-        self._table[key] = found
+        found = self._declared.get(spelled)
+        if found is None:
+            found = self._declared[spelled] = declared(value)
+        key = Key(scope.path, value.name)
+        known = self._table.setdefault(key, found)
+        if known is not found:
+            shape = found.shape if found.shape is not None else known.shape
+            self._table[key] = Type(found.dtype or known.dtype, shape, found.other or known.other)
 
     def _constant(self, scope: Scope, node: NodeProto) -> None:
         header = tensors.constant_header(node)
@@ -134,7 +135,7 @@ class Types:
 
 def resolved(node: NodeProto, bindings: dict[str, AttributeProto]) -> NodeProto:
     """A node of a function with its attribute references replaced by what the calls give; unbound ones vanish."""
-    if not any(a.ref_attr_name for a in node.attribute):
+    if not node.attribute or not any(a.ref_attr_name for a in node.attribute):
         return node
     copy = NodeProto()
     copy.CopyFrom(node)

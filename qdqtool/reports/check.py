@@ -10,6 +10,8 @@ from rich.text import Text
 from qdqtool.reports.layout import count, entry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from qdqtool.check import Report
     from qdqtool.check.compare import Comparison
 
@@ -28,6 +30,8 @@ def check_text(report: Report, width: int, *, verbose: bool = False) -> Text:
     result.append(entry("", whole, width))
     compared = [*report.comparisons, *report.replayed]
     shown = [c for c in compared if verbose or c.verdict == "different"]
+    if not verbose and report.unchecked:
+        result.append(entry("", _first(report.unchecked), width))
     for comparison in shown if verbose else shown[:SHOWN]:
         result.append(entry("", str(comparison), width))
     if not verbose and len(shown) > SHOWN:
@@ -35,6 +39,11 @@ def check_text(report: Report, width: int, *, verbose: bool = False) -> Text:
     for note in report.notes:
         result.append(entry("", note, width))
     return result
+
+
+def _first(unchecked: Sequence[Comparison]) -> str:
+    """One reason stands for all, since most share it."""
+    return f"{unchecked[0]}" + (f"; {len(unchecked) - 1:,} more (-v lists them)" if len(unchecked) > 1 else "")
 
 
 def _counts(what: tuple[str, str], comparisons: tuple[Comparison, ...]) -> str:

@@ -19,7 +19,8 @@ PLACES = 3
 def text(error: QdqtoolError, width: int, *, verbose: bool = False) -> Text:
     """The error for people; all places when verbose."""
     result = paragraph(f"error: {_near(error.message)}  [{error.code}]", width, hanging=7, style="bold red")
-    for label in ("where", "why"):
+    told = isinstance(error, CheckFailed) and error.report is not None  # the check says why itself
+    for label in ("where",) if told else ("where", "why"):
         result.append(_optional(label, getattr(error, label), width))
     if isinstance(error, Refused):
         result.append(_refusals(error.reasons, width, verbose))

@@ -45,7 +45,11 @@ def folding_text(folding: Folding, width: int, *, source: str, written: Path | N
 
 def _kept(folding: Folding) -> str:
     said = count(folding.kept, "quantize/dequantize node")
-    return f"{said}, of which --weights could fold {folding.foldable:,}" if folding.foldable else said
+    if folding.foldable and not folding.weights:
+        return f"{said}, of which --weights could fold {folding.foldable:,}"
+    held = f"held back by {' or '.join(folding.limits)}" if folding.foldable and folding.limits else ""
+    some = f"{folding.foldable:,} of them " if folding.foldable < folding.kept else ""
+    return f"{said}, {some}{held}" if held else said
 
 
 def _headline(folding: Folding) -> str:

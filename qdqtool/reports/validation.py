@@ -23,8 +23,8 @@ MEMORY = "model"
 STYLES = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
-def validation_text(validation: Validation, width: int, *, verbose: bool = False, statistics: bool = False) -> Text:
-    """Everything; with `statistics` the table instead of the findings."""
+def validation_text(validation: Validation, width: int, *, verbose: bool = False, statistics: bool = False, failures: bool = True) -> Text:
+    """Everything; with `statistics` the table instead of the findings, without `failures` what could not be read only counted."""
     result = Text()
     for mended in validation.mended:
         result.append(_mended(mended, width, verbose)).append("\n")
@@ -32,7 +32,7 @@ def validation_text(validation: Validation, width: int, *, verbose: bool = False
     for finding in () if statistics else validation.findings:
         by_file[finding.file].append(finding)
     for file in validation.files:
-        if file in validation.errors:
+        if failures and file in validation.errors:
             result.append(errors.text(validation.errors[file], width, verbose=verbose)).append("\n")
         if by_file[file]:
             result.append(_file(file, by_file[file], width, verbose)).append("\n")
@@ -104,9 +104,10 @@ def _mended(mended: Mended, width: int, verbose: bool) -> Text:
 def _sum(validation: Validation, width: int) -> Text:
     found = [count(number, severity) for severity, number in validation.severities.items() if number and severity != "info"]
     found += [f"{validation.severities['info']:,} info"] if validation.severities["info"] else []
-    said = f"{', '.join(found) or 'nothing found'} in {count(len(validation.files), 'file')}"
+    read = validation.read
+    said = f"{', '.join(found) or 'nothing found'} in {count(len(read), 'file')}" if read else "no file could be read"
     style = STYLES["error"] if not validation.ok else "green"
-    result = paragraph(f"{said}, judged for {validation.target}", width, style=f"bold {style}")
+    result = paragraph(f"{said}, judged for {validation.target}" if read else said, width, style=f"bold {style}")
     for line in _notes(validation):
         result.append(paragraph(line, width, hanging=2))
     return result
@@ -119,8 +120,11 @@ def _notes(validation: Validation) -> Iterable[str]:
         yield f"{count(safe, 'finding')} can be fixed with --fix"
     if unsafe:
         yield f"{count(unsafe, 'finding')} can be fixed with --fix --unsafe, which may change results"
-    if validation.errors:
-        yield f"{count(len(validation.errors), 'file')} could not be read or mended"
+    unread = len(validation.files) - len(validation.read)
+    if unread and validation.read:
+        yield f"{count(unread, 'file')} could not be read"
+    if len(validation.errors) > unread:
+        yield f"{count(len(validation.errors) - unread, 'file')} could not be mended"
     if validation.suppressed:
         yield f"{count(len(validation.suppressed), 'finding')} silenced by the models"
     if validation.known:

@@ -1,6 +1,7 @@
 """What a model shall run in, written ``NAME[@VERSION]``: one file for each name, found by it.
 
-A target has a ``NAME``, ``versions()`` for messages, and ``profile(version)``, where None means the newest that is known.
+A target has a ``NAME``, ``versions()`` for messages, and ``profile(version)``, where None means the newest that is known. With ``MODES``
+its versions are modes, none of which is newer than another, so that one must be named.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ def profile(text: str) -> Profile:
             why=f"known are {known}",
             hint="ort" + at + version if name.lower() in ("ort", "onnxruntime") else "ort",
         )
+    if not at:
+        _require_single(name, runtime)
     found = runtime.profile(version if at else None)
     if found is None and not runtime.versions():
         raise Usage("unknown-target", f"'{text}' is no known version of {name}", why="it has no versions here", hint=name)
@@ -66,6 +69,13 @@ def profile(text: str) -> Profile:
         nearest = min(runtime.versions(), key=lambda known: abs(_number(known) - _number(version)))
         raise Usage("unknown-target", f"'{text}' is no known version of {name}", why=why, hint=f"{name}@{nearest}")
     return found
+
+
+def _require_single(name: str, runtime: Runtime) -> None:
+    """Usage for a bare name that stands for several modes."""
+    if getattr(runtime, "MODES", False):
+        ways = [f"{name}@{mode}" for mode in runtime.versions()]
+        raise Usage("ambiguous-target", f"'{name}' has several modes: say which", why=f"they are {', '.join(ways)}", hint=ways[-1])
 
 
 def convertible(text: str) -> Profile:

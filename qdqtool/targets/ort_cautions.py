@@ -85,7 +85,7 @@ CAUTIONS = (
         SOURCE,
         "measured",
         "warning",
-        "session option session.qdq_matmulnbits_accuracy_level=1 keeps float activations",
+        "session option session.qdq_matmulnbits_accuracy_level=0 keeps float activations",
         storage=types("int2 uint2 int4 uint4 int8 uint8"),
         numbers={"block": (16,)},
         first="1.19",

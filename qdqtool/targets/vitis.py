@@ -11,12 +11,13 @@ from qdqtool.targets.profile import Profile
 from qdqtool.targets.transcribed import CODED, COMPILED, rows
 
 NAME = "vitis"
+MODES = True
 SOURCE = "amd-quark 0.13 wheel, quark/onnx (config/custom_config.py, postprocess/refinement/refine.py)"
 NEWEST = 28
 MICROSOFT = "com.microsoft"
 
 SCHEMES = {"a8w8": "int8 int32", "a16w8": "int16 int8 int32", "vint8": "int8", "xint8": "int8 uint8"}
-"""Storage types; the last is the default, the scheme that Quark proposes for convolutional networks."""
+"""Storage types; the last is what Quark proposes for convolutional networks."""
 
 SHARED = ("Concat", "AveragePool", "GlobalAveragePool", "MaxPool", "GlobalMaxPool", "Pad", "Slice")
 REFINE = "let the quantizer refine its scales for the NPU"

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from qdqtool.check.bulk import batches, entry, joined
 from qdqtool.check.probe import Fragment, Port, Probe
 from qdqtool.check.sessions import Setting
 from qdqtool.check.steps import EVALUATOR, RUNTIME, check_steps
+from qdqtool.kernels.sources import ArraySource
 from tests.check.builders import FLOAT, fragment, node, probe
 
 RNG = np.random.default_rng(0)
@@ -121,3 +123,16 @@ def test_large_inputs_are_tried_smaller_but_never_judged_by_that_alone(monkeypat
     there = fragment(nodes, 13, *ends, s=np.float32(1), shape=np.array([512, 768]), back=np.array(large))
     assert check_steps([probe(_quantize(1, shape=large), there)], Setting(), 0)[0].verdict == "equal"
     assert max(sizes) == 512 * 768
+
+
+def test_steps_that_differ_in_a_default_alone_are_two(opened: list[int]) -> None:
+    def reduced(axis: int, wrong: int = 0) -> Probe:
+        ends = (
+            [Port("x", dtypes.FLOAT, (4, 6, 3)), Port("axes", dtypes.INT64, (1,), ArraySource(np.array([axis])))],
+            Port("y", dtypes.FLOAT),
+        )
+        before = fragment([node("ReduceMean", ["x", "axes"], ["y"])], 21, *ends)
+        return probe(before, replace(before, nodes=(node("ReduceMean", ["x", "axes"], ["y"], keepdims=1 - wrong),)))
+
+    assert [r.verdict for r in check_steps([reduced(0), reduced(1), reduced(2, wrong=1)], Setting(), 0)] == ["equal", "equal", "different"]
+    assert opened[:2] == [2, 2]

@@ -148,6 +148,12 @@ def test_fusions_that_change_results_are_named(tmp_path: Path) -> None:
     assert note.startswith("ONNX Runtime's default optimizations turn MatMul project into MatMulNBits with int8 activations")
 
 
+def test_no_fusion_is_told_of_a_model_that_never_loads(tmp_path: Path) -> None:
+    proto = _blocked()
+    proto.graph.node.append(node("Mine", ["x"], ["z"], domain="com.mine"))
+    assert _load_notes(proto, tmp_path) == ()
+
+
 def test_only_weight_only_products_are_named() -> None:
     quantized = _blocked()
     quantized.graph.node.insert(0, node("QuantizeLinear", ["x", "t"], ["xq"]))

@@ -89,5 +89,6 @@ def test_the_worst_of_several_runs() -> None:
 
 
 def test_a_comparison_reads_well() -> None:
+    assert str(Difference(1)) == "1 value equal"
     assert str(Comparison("output y", "equal", Difference(6))) == "output y: equal, 6 values equal"
     assert Comparison("output y", "not checked", reason="no kernel").to_dict()["reason"] == "no kernel"

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto
 
+from qdqtool import dtypes
 from qdqtool.check.generate import NoInputs, Wishes, generated
 from qdqtool.check.given import given
-from qdqtool.check.signature import signature
+from qdqtool.check.signature import Input, signature
 from qdqtool.errors import Usage
 from qdqtool.model import tensors
 from tests.check.builders import FLOAT, INT8, INT64, model, node
@@ -112,11 +113,15 @@ def test_what_cannot_be_made_up_says_so() -> None:
         _inputs(proto)
 
 
+def _port(name: str, *dims: int | str | None) -> Input:
+    return Input(name, dtypes.FLOAT, dims)
+
+
 def test_inputs_from_npz_by_name_and_by_position(tmp_path: Path) -> None:
     np.savez(tmp_path / "named.npz", **{"a": np.ones(2), "b_0": np.zeros(2)})
     np.savez(tmp_path / "placed.npz", np.ones(2), np.zeros(2))
     for file in ("named.npz", "placed.npz"):
-        arrays = given(tmp_path / file, ["a", "b/0"])
+        arrays = given(tmp_path / file, [_port("a", 2), _port("b/0", "n")])
         assert arrays["a"].all()
         assert not arrays["b/0"].any()
 
@@ -125,7 +130,7 @@ def test_inputs_from_a_folder(tmp_path: Path) -> None:
     np.save(tmp_path / "a.npy", np.ones(2))
     (tmp_path / "input_1.pb").write_bytes(tensors.make("", np.zeros(3, np.int8)).SerializeToString())
     (tmp_path / "output_0.pb").write_bytes(b"not read")
-    arrays = given(tmp_path, ["a", "b"])
+    arrays = given(tmp_path, [_port("a", None), Input("b", dtypes.INT8, None)])
     assert arrays["a"].shape == (2,)
     assert arrays["b"].dtype == np.int8
 
@@ -134,15 +139,42 @@ def test_bad_inputs_are_usage_errors(tmp_path: Path) -> None:
     (tmp_path / "text.npz").write_text("no archive")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "a.pb").write_bytes(b"\xff\xff")
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "notes.txt").write_text("no array")
+    np.savez(tmp_path / "nothing.npz")
     np.savez(tmp_path / "other.npz", z=np.ones(1))
     for name, message in [
         ("none.npz", "does not exist"),
         ("text.npz", "no .npz file"),
         ("folder", "no tensor"),
         ("other.npz", "z, which is no input"),
+        ("bare", "no inputs in .*bare"),
+        ("nothing.npz", "no inputs in .*nothing.npz"),
     ]:
         with pytest.raises(Usage, match=message):
-            given(tmp_path / name, ["a"])
+            given(tmp_path / name, [_port("a", 1)])
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.ones((3, 5), np.float32), "wanted float32[batch, 64], given float32[3, 5]"),
+        (np.ones(64, np.float32), "wanted float32[batch, 64], given float32[64]"),
+        (np.full((3, 64), "text"), "wanted float32[batch, 64], given text[3, 64]"),
+    ],
+)
+def test_an_array_of_another_shape_is_a_usage_error(tmp_path: Path, array: np.ndarray, said: str) -> None:
+    np.savez(tmp_path / "x.npz", x=array)
+    with pytest.raises(Usage) as caught:
+        given(tmp_path / "x.npz", [_port("x", "batch", 64)])
+    assert (caught.value.code, caught.value.why) == ("unfitting-input", said)
+    assert caught.value.message == f"input x of {tmp_path / 'x.npz'} does not fit the model"
+
+
+def test_open_sizes_take_any_array(tmp_path: Path) -> None:
+    np.savez(tmp_path / "x.npz", x=np.ones((3, 5, 64)))
+    for dims in (("batch", None, 64), (-1, 5, -1)):
+        assert given(tmp_path / "x.npz", [_port("x", *dims)])["x"].shape == (3, 5, 64)
 
 
 def test_a_zero_point_of_a_small_float_is_zero() -> None:

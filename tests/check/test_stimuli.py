@@ -5,6 +5,7 @@ from qdqtool import dtypes
 from qdqtool.check.probe import Port
 from qdqtool.check.shapes import candidates
 from qdqtool.check.stimuli import at_carrier, stimuli
+from qdqtool.kernels.sources import ArraySource
 from tests.check.builders import FIVE_SCALES, FIVE_ZERO_POINTS, fragment, node, probe, single
 
 QUANTIZE = single("QuantizeLinear", 21, dtypes.FLOAT, dtypes.INT8, [FIVE_SCALES, FIVE_ZERO_POINTS], axis=1)
@@ -86,3 +87,17 @@ def test_unknown_dimensions_are_tried_with_the_sizes_of_the_constants() -> None:
     blocked = node("DequantizeLinear", ["x", "s"], ["y"], axis=1, block_size=16)
     before = fragment([blocked], 21, [Port("x", dtypes.INT8, (None, None))], Port("y", dtypes.FLOAT), s=np.ones((4, 2), np.float32))
     assert (4, 32) in [shapes["x"] for shapes in candidates(before)]
+
+
+def test_an_input_with_a_default_keeps_it() -> None:
+    axes = Port("axes", dtypes.INT64, (1,), ArraySource(np.array([2])))
+    ports = [Port("x", dtypes.FLOAT, (300, 300, 3)), axes]
+    before = fragment([node("ReduceMean", ["x", "axes"], ["y"])], 21, ports, Port("y", dtypes.FLOAT))
+    for shapes in candidates(before):
+        assert next(stimuli(probe(before, before), shapes, 0))["axes"].tolist() == [2]
+
+
+def test_codes_are_made_up_whatever_their_default() -> None:
+    bias = Port("b", dtypes.INT32, (64,), ArraySource(np.zeros(64, np.int32)))
+    before = fragment([node("DequantizeLinear", ["b", "s"], ["y"])], 21, [bias], Port("y", dtypes.FLOAT), s=np.float32(0.1))
+    assert next(stimuli(probe(before, before), {"b": (64,)}, 0))["b"].any()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -79,6 +80,16 @@ def test_a_closed_pipe_is_no_error() -> None:
         check=False,
     )
     assert (run.returncode, run.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("closed", [">&-", ">&- 2>&-"])
+def test_a_closed_output_is_no_error_and_harms_no_file(qdqtool: Command, tmp_path: Path, closed: str) -> None:
+    command = f"{sys.executable} -m qdqtool convert fixtures/opset_13.onnx -o out.onnx --opset 17 {closed}"
+    run = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
+    assert "opset      ai.onnx 17" in qdqtool("inspect", "out.onnx").out
 
 
 def test_help_costs_little() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 import pytest
 
-from qdqtool.cli.parameters import Assignment, Format, IrVersion, Words, exclusive
+from qdqtool.cli.parameters import Assignment, Format, IrVersion, Target, Words, exclusive
 
 
 def test_assignment() -> None:
@@ -24,6 +24,12 @@ def test_ir_version() -> None:
         IrVersion().convert("new", None, None)
 
 
+def test_target() -> None:
+    assert Target().convert("ort@1.17", None, None) == "ort@1.17"
+    with pytest.raises(click.BadParameter, match="one target only"):
+        Target().convert("ort,tvm", None, None)
+
+
 def test_words() -> None:
     assert Words().convert("QDQ2,scale-zero QDQ101,", None, None) == ["QDQ2", "scale-zero", "QDQ101"]
 
@@ -31,6 +37,7 @@ def test_words() -> None:
 def test_format() -> None:
     assert Format().convert("json", None, None) == ("json", None)
     assert Format().convert("json=a=b.json", None, None) == ("json", Path("a=b.json"))
+    assert Format().convert("json=-", None, None) == ("json", None)
     for text, message in (("html", "not among .*json"), ("json=", "no file after 'json='")):
         with pytest.raises(click.BadParameter, match=message):
             Format().convert(text, None, None)

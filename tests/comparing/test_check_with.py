@@ -15,7 +15,7 @@ from onnx import ModelProto
 import qdqtool
 from qdqtool import result
 from qdqtool.check import Report
-from qdqtool.errors import CheckFailed
+from qdqtool.errors import CheckFailed, Usage
 from qdqtool.model.stage import Staged
 from tests.check.builders import saved
 from tests.comparing import networks
@@ -67,6 +67,18 @@ def test_a_difference_there_refuses_the_result(tmp_path: Path, monkeypatch: pyte
     path = saved(networks.convolutions(), tmp_path / "in.onnx")
     with pytest.raises(CheckFailed, match=r"first at main / conv0/w: scale ws0: all 8 are 2 x as large"):
         qdqtool.convert(path, output=tmp_path / "out.onnx", opset=21, check_with_python=sys.executable)
+    assert not (tmp_path / "out.onnx").exists()
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\necho No module named numpy >&2\nexit 1\n", "no program"])
+def test_an_interpreter_that_cannot_run_is_the_users_error(text: str, tmp_path: Path) -> None:
+    python = tmp_path / "python"
+    python.write_text(text)
+    python.chmod(0o755)
+    with pytest.raises(Usage, match="cannot run models") as caught:
+        qdqtool.convert(networks.convolutions(), opset=21, output=tmp_path / "out.onnx", check_with_python=python)
+    assert caught.value.hint == "name a python executable that has numpy and onnxruntime"
+    assert "No module named numpy" in caught.value.why or "Exec format error" in caught.value.why
     assert not (tmp_path / "out.onnx").exists()
 
 

@@ -29,7 +29,7 @@ from tests.linting.damage import damaged
 ROOT = Path(__file__).parents[2]
 SECONDS, BYTES = 2.0, 500 << 20
 LARGE = 50_000
-RUNTIMES = sorted(all_targets())
+RUNTIMES = sorted(f"{name}@{runtime.versions()[-1]}" if runtime.versions() else name for name, runtime in all_targets().items())
 Judge = Callable[[Path, str], str]
 SPACE = 3 << 30
 """Addresses that a worker may take: libraries reserve more than they use."""

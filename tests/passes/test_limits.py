@@ -52,6 +52,25 @@ def test_patterns(only: tuple[str, ...], skip: tuple[str, ...], expected: set[st
     assert {name for name, (kind, _) in constants(folding).items() if kind == "float32" and name[0] in "wv"} == expected
 
 
+def test_a_pattern_may_stand_alone() -> None:
+    alone, listed = (api.fold(many(), weights=True, only=only, check=False) for only in ("type:int4", ["type:int4"]))
+    assert [f.where for f in alone.folds] == [f.where for f in listed.folds] == ["main / gate"]
+    assert alone.notes == listed.notes == ()
+
+
+def test_patterns_that_fit_nothing_are_told() -> None:
+    folding = api.fold(many(), weights=True, only=["dq1", "type:int9"], skip=["v:0", "op:Gemm"], check=False)
+    assert folding.notes == ("--only type:int9 fits nothing that is to be folded", "--skip v:0 fits nothing that is to be folded")
+    assert (folding.foldable, folding.limits) == (3, ("--only", "--skip"))
+
+
+@pytest.mark.parametrize("text", ["foo:bar", "typ:int4", "name:a,tpye:int8"])
+def test_unknown_conditions(text: str) -> None:
+    with pytest.raises(Usage, match="unknown condition") as error:
+        api.fold(many(), skip=text)
+    assert error.value.code == "fold-pattern"
+
+
 @pytest.mark.parametrize("text", ["", "name:", "size:5", "size:>x", "size:>5XB", "size:>" + "9" * 400, "a,,b", "type:"])
 def test_patterns_that_are_none(text: str) -> None:
     with pytest.raises(Usage, match=r"selects nothing|no size") as error:

@@ -92,3 +92,16 @@ def test_a_constant_of_an_outer_scope() -> None:
     below: Any = next(s for path, s in view.scopes.items() if path and path[-1] == "then_branch")
     constants = Constants(view, Types(view), None)
     assert constants.expression(below, "a") == Stored((), "f", dtypes.FLOAT, (2,))
+
+
+@pytest.mark.parametrize(
+    ("array", "kept"),
+    [(np.array([3]), True), (np.int32([3]), True), (np.int8([3]), False), (np.float32([3]), False), (np.zeros(1 << 18, int), False)],
+)
+def test_wide_integers_alone_have_a_default(array: Any, kept: bool) -> None:
+    view = View(model("g (float[2] x, t) => (float[2] y) { y = Op(x, t) }", t=array))
+    constants = Constants(view, Types(view), None)
+    found = constants.default(view.scopes[MAIN], "t")
+    assert (found is not None) is kept
+    assert found is None or materialize(found).tolist() == [3]
+    assert constants.default(view.scopes[MAIN], "x") is None

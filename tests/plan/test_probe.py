@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import qdqtool
 from qdqtool import dtypes
 from qdqtool.check import Probe
 from qdqtool.exactness import Exactness
@@ -129,3 +130,21 @@ def test_a_large_weight_is_probed_in_part_with_the_same_lowerings() -> None:
     (found,) = probes_of(text, 21, 13, x0=given.codes, s=given.scale)
     assert found.coverage == "576 of 3072 elements: [12, 48] of [64, 48]"
     assert [n.op_type for n in found.after.nodes] == ["DequantizeLinear", "Reshape"]
+
+
+MEAN = "g (float[2,3,4] x, int64[1] axes) => (float[N,M,L] y) { y = ReduceMean(x, axes) }"
+
+
+def test_an_input_with_an_initializer_has_that_as_its_default() -> None:
+    (made,) = probes(planned(model(MEAN, axes=np.array([1])), 13))
+    _, axes = made.before.inputs
+    assert axes.default is not None
+    assert materialize(axes.default).tolist() == [1]
+    (without,) = probes(planned(model(MEAN), 13))
+    assert [port.default for port in without.before.inputs] == [None, None]
+
+
+def test_axes_that_may_be_overridden_are_checked() -> None:
+    report = qdqtool.convert(model(MEAN, axes=np.array([1])), opset=13, require_check=True).check
+    assert report is not None
+    assert [step.verdict for step in report.steps] == ["equal"]

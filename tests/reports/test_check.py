@@ -46,3 +46,11 @@ def test_the_judge_and_what_was_not_checked_are_named() -> None:
 
 def test_nothing_compared() -> None:
     assert "not checked" in check_text(Report(reason="no inputs fit"), 80).plain
+
+
+def test_the_first_step_that_was_not_checked_says_why() -> None:
+    unchecked = Comparison("main / mean", "not checked", reason="ONNX Runtime: no kernel")
+    assert "             main / mean: not checked, ONNX Runtime: no kernel\n" in check_text(Report((STEP, unchecked), (OUTPUT,)), 80).plain
+    several = Report((STEP, unchecked, unchecked, unchecked), (OUTPUT,))
+    assert "no kernel; 2 more (-v lists\n             them)\n" in check_text(several, 80).plain
+    assert check_text(several, 80, verbose=True).plain.count("no kernel") == 3

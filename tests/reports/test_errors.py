@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from qdqtool.errors import Refused, Unreadable
+from qdqtool.check.compare import Comparison
+from qdqtool.check.report import Report
+from qdqtool.errors import CheckFailed, Refused, Unreadable
 from qdqtool.reports import errors
 
 
@@ -79,3 +81,14 @@ def test_what_follows_from_another_refusal_is_counted_only() -> None:
         "hint": "",
         "because": "main / layers.0/DequantizeLinear",
     }
+
+
+def test_a_failed_check_says_once_why() -> None:
+    report = Report((Comparison("main / mean", "not checked", reason="no kernel"),))
+    error = CheckFailed("it could not be completed", report, why="main / mean: not checked, no kernel")
+    error.where = "a.onnx"
+    text = errors.text(error, 80).plain
+    assert text.startswith("error: it could not be completed  [check-failed]\n  where      a.onnx\n  check      not checked (nobody)\n")
+    assert text.count("no kernel") == 1
+    assert "why: main / mean: not checked, no kernel" in str(error)
+    assert errors.record(error)["error"]["why"] == error.why

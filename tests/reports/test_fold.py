@@ -49,6 +49,12 @@ def test_what_could_be_folded_is_said() -> None:
     assert "  kept       2 quantize/dequantize nodes, of which --weights could fold 1\n" in text(foldable=1)
 
 
+def test_what_was_held_back_is_said() -> None:
+    held = text(foldable=1, weights=True, limits=("--only", "--max-growth"))
+    assert "  kept       2 quantize/dequantize nodes, 1 of them held back by --only or" in held
+    assert "--weights could" not in held + text(foldable=1, weights=True)
+
+
 def test_kind_class_and_bound_part_groups() -> None:
     near = replace(WEIGHTS, kind="pairs", exactness=Exactness.APPROXIMATE, bound=Bound(steps=2))
     assert "cancelled; approximate (within 2 steps)" in text(near, WEIGHTS)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
-from qdqtool.errors import Unreadable
+from qdqtool.errors import QdqtoolError, Unreadable
 from qdqtool.findings import Finding
 from qdqtool.linting.baseline import Known
 from qdqtool.reports import formats
@@ -89,13 +89,26 @@ def test_what_else_there_is_to_say() -> None:
     lines = shown(result).splitlines()
     assert "error: m/b.onnx is empty  [empty-file]" in lines
     assert lines[-7:] == [
-        "1 warning in 2 files, judged for ort",
+        "1 warning in 1 file, judged for ort",
         "1 finding can be fixed with --fix --unsafe, which may change results",
-        "1 file could not be read or mended",
+        "1 file could not be read",
         "1 finding silenced by the models",
         "2 known findings in the baseline",
         "1 entry of the baseline is no longer found (QDQ201 main / gone);",
         "  --write-baseline drops them",
+    ]
+
+
+def test_files_that_nobody_read_are_not_clean() -> None:
+    unread: dict[str, QdqtoolError] = {"b.onnx": Unreadable("empty-file", "b.onnx is empty")}
+    none = Validation("ort", "error", ("b.onnx",), errors=unread)
+    assert shown(none, failures=False) == "no file could be read\n"
+    unmended = {"a.onnx": QdqtoolError("write-failed", "the disk is full")}
+    both = Validation("ort", "error", ("a.onnx", "b.onnx"), errors=unread | unmended)
+    assert shown(both, failures=False).splitlines() == [
+        "nothing found in 1 file, judged for ort",
+        "1 file could not be read",
+        "1 file could not be mended",
     ]
 
 

@@ -57,6 +57,13 @@ def test_an_unknown_version_names_the_known_ones(text: str) -> None:
     assert caught.value.hint in [f"{name}@{version}" for version in versions]
 
 
+def test_modes_are_no_versions() -> None:
+    with pytest.raises(Usage, match="several modes") as caught:
+        profile("vitis")
+    assert (caught.value.code, caught.value.hint) == ("ambiguous-target", "vitis@xint8")
+    assert all(f"vitis@{mode}" in caught.value.why for mode in all_targets()["vitis"].versions())
+
+
 @pytest.mark.parametrize("text", ["", "onnxruntime", "tensorflow@2", "@1.17"])
 def test_an_unknown_name_lists_the_targets(text: str) -> None:
     with pytest.raises(Usage, match="is no target") as caught:

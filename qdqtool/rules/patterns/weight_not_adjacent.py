@@ -36,7 +36,8 @@ def check(subject: Subject) -> Iterator[Problem]:
             continue
         ops = [subject.node(p).op_type for p in layer.weight.between]
         name = operand_name(subject, step, 0)
-        message = f"{' and '.join(reversed(ops))} stands between the dequantize of weight '{name}' and {layer.op}"
+        verb = "stand" if len(ops) > 1 else "stands"
+        message = f"{' and '.join(reversed(ops))} {verb} between the dequantize of weight '{name}' and {layer.op}"
         hint = "store the weight in the order the layer wants"
         yield subject.problem(layer.place, message, hint, about=name, severity=_severity(layer, ops))
 

@@ -5,7 +5,7 @@
 
 **Bad**: ``MatMul(float, DequantizeLinear(int4 weight))`` where exact results matter, with default options
 
-**Good**: the same with ``session.qdq_matmulnbits_accuracy_level = 1``
+**Good**: the same with ``session.qdq_matmulnbits_accuracy_level = 0``
 
 **Fix**: the session option that the hint names; for OpenVINO ``DYNAMIC_QUANTIZATION_GROUP_SIZE = 0``.
 

@@ -47,7 +47,8 @@ def check(subject: Subject) -> Iterator[Problem]:
     if profile is None:
         return
     for place in subject.nodes(*sorted(profile.lacking)):
-        yield from _told(subject, profile, place, "", _missing(subject, profile, place))
+        if reason := _missing(subject, profile, place):
+            yield from _told(subject, profile, place, "", reason)
     for place, _, node in subject.view.places():
         own = domain(node.domain) if node.domain else ""
         if own and not is_step(node):
@@ -85,13 +86,14 @@ def _foreign(subject: Subject, profile: Profile, place: Place, own: str) -> str:
 
 
 def _missing(subject: Subject, profile: Profile, place: Place) -> str:
-    node, scope = subject.node(place), subject.scope(place)
-    since = _since(node.op_type, scope.imports.get("", 1))
-    if since not in profile.lacking[node.op_type]:
+    node, scope, types = subject.node(place), subject.scope(place), subject.types
+    op = node.op_type
+    since = _since(op, scope.imports.get("", 1))
+    if since not in profile.lacking[op]:
         return ""
-    kinds = [subject.types.at(scope, name).dtype if name else None for name in node.input]
-    pair = [str(kinds[i]) for i in PAIRED.get(node.op_type, ()) if i < len(kinds)]
-    return gap(profile, node.op_type, since, [":".join(pair), *_data(subject, place, kinds)])
+    kinds = [types.at(scope, name).dtype if name else None for name in node.input[:]]
+    pair = [str(kinds[i]) for i in PAIRED.get(op, ()) if i < len(kinds)]
+    return gap(profile, op, since, [":".join(pair), *_data(subject, place, kinds)])
 
 
 @cache

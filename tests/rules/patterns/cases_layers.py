@@ -113,6 +113,21 @@ CASES = [
         "warning",
     ),
     Case(
+        "Transpose and Reshape before Conv",
+        CONV,
+        changed(
+            CONV,
+            constant(w=weight(36, 8), n=np.array([8, 4, 3, 3])),
+            attribute("wd", axis=1),
+            inserted(3, "Transpose", ["wd"], ["wm"]),
+            inserted(4, "Reshape", ["wm", "n"], ["wt"]),
+            operands("c", "xd", "wt", "bd"),
+        ),
+        "QDQ306",
+        "Transpose and Reshape stand between the dequantize of weight 'w' and Conv",
+        "warning",
+    ),
+    Case(
         "Reshape before Conv",
         CONV,
         changed(

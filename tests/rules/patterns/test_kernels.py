@@ -20,7 +20,7 @@ INTEGER = ("QLinearConv", "QGemm", "QLinearMatMul", "QLinearAdd", "MatMulNBits")
 LOST = {
     "QDQ212": ("int8", "uint8", "int16 of Gemm"),
     "QDQ304": ("Add",),
-    "QDQ306": ("Transpose before MatMul", "Reshape before Conv"),
+    "QDQ306": ("Transpose before MatMul", "Transpose and Reshape before Conv", "Reshape before Conv"),
     "QDQ308": ("LeakyRelu between", "Relu and a zero point", "Clip and a wide range", "in float", "16 bits"),
     "QDQ309": ("a constant", "the input"),
     "QDQ311": ("a weight among the inputs",),

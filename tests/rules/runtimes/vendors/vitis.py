@@ -11,7 +11,7 @@ from tests.rules.runtimes.vendors.models import GATED, JOINED, ONE_LAYER, ONE_SC
 GIVEN = (
     Given(
         "scale-in-vitis",
-        "vitis",
+        "vitis@xint8",
         pair(t.INT8),
         changed(pair(t.INT8), constant(s=0.02)),
         "QDQ424",
@@ -19,7 +19,7 @@ GIVEN = (
     ),
     Given(
         "zero-point-in-vitis",
-        "vitis",
+        "vitis@xint8",
         pair(t.UINT8),
         changed(pair(t.UINT8), constant(z=np.uint8(3))),
         "QDQ409",
@@ -27,7 +27,7 @@ GIVEN = (
     ),
     Given(
         "channels-in-vitis",
-        "vitis",
+        "vitis@xint8",
         ONE_SCALE,
         changed(ONE_SCALE, constant(s=2.0 ** -np.arange(8, dtype=np.float32), z=zeros(t.INT8, 8)), attribute("v", axis=1)),
         "QDQ406",
@@ -35,7 +35,7 @@ GIVEN = (
     ),
     Given(
         "int16-in-vitis",
-        "vitis",
+        "vitis@xint8",
         pair(t.INT8, 21),
         changed(pair(t.INT8, 21), constant(z=np.int16(0))),
         "QDQ404",
@@ -43,7 +43,7 @@ GIVEN = (
     ),
     Given(
         "sum-in-vitis",
-        "vitis",
+        "vitis@xint8",
         ONE_LAYER,
         changed(ONE_LAYER, constant(sy=2.0**10)),
         "QDQ425",
@@ -51,7 +51,7 @@ GIVEN = (
     ),
     Given(
         "bias-in-vitis",
-        "vitis",
+        "vitis@xint8",
         ONE_LAYER,
         changed(
             ONE_LAYER,
@@ -64,7 +64,7 @@ GIVEN = (
     ),
     Given(
         "operands-in-vitis",
-        "vitis",
+        "vitis@xint8",
         both("Add", 5, 5, 5),
         changed(both("Add", 5, 5, 5), constant(sa=2.0**-14)),
         "QDQ425",
@@ -72,7 +72,7 @@ GIVEN = (
     ),
     Given(
         "result-in-vitis",
-        "vitis",
+        "vitis@xint8",
         both("Add", 5, 5, 5),
         changed(both("Add", 5, 5, 5), constant(so=2.0**-14)),
         "QDQ425",
@@ -80,7 +80,7 @@ GIVEN = (
     ),
     Given(
         "product-in-vitis",
-        "vitis",
+        "vitis@xint8",
         both("Mul", 5, 5, 5),
         changed(both("Mul", 5, 5, 5), constant(so=2.0**-14)),
         "QDQ425",
@@ -88,7 +88,7 @@ GIVEN = (
     ),
     Given(
         "joined-in-vitis",
-        "vitis",
+        "vitis@xint8",
         JOINED,
         changed(JOINED, operands("h", "u", "s2", "z"), operands("e", "h", "s2", "z")),
         "QDQ423",
@@ -96,7 +96,7 @@ GIVEN = (
     ),
     Given(
         "hard-sigmoid-in-vitis",
-        "vitis",
+        "vitis@xint8",
         unary("HardSigmoid", t.INT8, 2.0**-8, 0),
         changed(unary("HardSigmoid", t.INT8, 2.0**-8, 0), constant(s=2.0**-2)),
         "QDQ425",
@@ -104,7 +104,7 @@ GIVEN = (
     ),
     Given(
         "swish-in-vitis",
-        "vitis",
+        "vitis@xint8",
         GATED,
         changed(GATED, constant(so=2.0**6)),
         "QDQ425",
@@ -136,7 +136,7 @@ GIVEN = (
     ),
     Given(
         "extended-in-vitis",
-        "vitis",
+        "vitis@xint8",
         PLUS,
         changed(PLUS, operator("y", "ExtendedQuantizeLinear", "com.amd.quark"), opset(1, "com.amd.quark")),
         "QDQ439",
