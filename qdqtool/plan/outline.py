@@ -51,8 +51,9 @@ def of_graph(graph: GraphProto, *, tidy: bool = False) -> GraphProto:
     light.initializer.extend(_header(t) for t in graph.initializer)
     for sparse in graph.sparse_initializer:
         light.initializer.append(TensorProto(name=_text(sparse.values.name), data_type=sparse.values.data_type, dims=sparse.dims))
-    types = {t.name: t.data_type for t in graph.initializer}
     nodes = list(graph.node)
+    foreign = any(node.domain for node in nodes)  # only those ask for types
+    types = {t.name: t.data_type for t in graph.initializer} if foreign else {}
     light.node.extend(of_node(nodes[i], types) for i in (range(len(nodes)) if tidy else order(nodes)))
     return light
 
