@@ -102,7 +102,7 @@ def machine() -> dict[str, Any]:
     return {
         "date": today,
         "python": platform.python_version(),
-        "system": platform.platform(),
+        "system": f"{platform.system()} {platform.machine()}",
         "processors": os.cpu_count(),
         "load": load,
         **packages,
