@@ -57,11 +57,11 @@ def compare(
     from contextlib import ExitStack
 
     from qdqtool import comparing
+    from qdqtool.api.options import check_options
     from qdqtool.asked import listed
-    from qdqtool.check import CheckOptions
     from qdqtool.comparing.opening import opened
 
-    options = CheckOptions(Path(inputs) if inputs else None, dict(dims or {}), seed, tuple(map(Path, listed(custom_ops))))
+    options = check_options(inputs, dims, seed, custom_ops)
     request = comparing.Request(listed(runtimes), None if python is None else Path(python), optimized, options)
     with ExitStack() as open_files:
         first, *second = (open_files.enter_context(opened(model, base_dir)) for model in (a, b) if model is not None)

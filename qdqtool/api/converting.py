@@ -94,8 +94,7 @@ def convert(
         The input is no sound model, or the request makes no sense.
     """
     from qdqtool import asked, pipeline, targets
-    from qdqtool.asked import listed
-    from qdqtool.check import CheckOptions
+    from qdqtool.api.options import check_options
     from qdqtool.model import ir
     from qdqtool.request import Request
 
@@ -103,15 +102,7 @@ def convert(
     asked.require_one("prefer", prefer, ("bytes", "nodes"))
     asked.require_one("weights", weights, (None, "direct", "transposed"))
     asked.require_one("codes", codes, (None, "signed", "unsigned"))
-    python = None if check_with_python is None else Path(check_with_python)
-    options = CheckOptions(
-        Path(inputs) if inputs else None,
-        dict(dims or {}),
-        seed,
-        tuple(map(Path, listed(custom_ops))),
-        elsewhere=listed(check_with),
-        python=python,
-    )
+    options = check_options(inputs, dims, seed, custom_ops, elsewhere=check_with, python=check_with_python)
     out = asked.place(model, output, in_place=in_place)
     profile = None if target is None else targets.convertible(target)
     request = Request(

@@ -102,22 +102,14 @@ def fold(
         The input is no sound model, or the request makes no sense.
     """
     from qdqtool import asked, fold_pipeline
+    from qdqtool.api.options import check_options
     from qdqtool.asked import listed
-    from qdqtool.check import CheckOptions
     from qdqtool.model import ir
     from qdqtool.passes.selection import selection
     from qdqtool.passes.wishes import wishes
     from qdqtool.request import FoldRequest
 
-    python = None if check_with_python is None else Path(check_with_python)
-    options = CheckOptions(
-        Path(inputs) if inputs else None,
-        dict(dims or {}),
-        seed,
-        tuple(map(Path, listed(custom_ops))),
-        elsewhere=listed(check_with),
-        python=python,
-    )
+    options = check_options(inputs, dims, seed, custom_ops, elsewhere=check_with, python=check_with_python)
     out = asked.place(model, output, in_place=in_place)
     wanted = wishes(
         {
